@@ -44,7 +44,7 @@ async function run(paths: string[]): Promise<void> {
       printLine(
         `${name}: ${countOf(sources, "source")}, ${countOf(episodes, "episode")}, ` +
           `${countOf(decisions, "decision")} of ${countOf(tasks, "task")}; ` +
-          `${megabytes(size)} of index for ${megabytes(file.size)}, in ${seconds.toFixed(2)} s`,
+          `${sizeText(size)} of index for ${sizeText(file.size)}, in ${seconds.toFixed(2)} s`,
       );
     } finally {
       await file.close();
@@ -52,6 +52,7 @@ async function run(paths: string[]): Promise<void> {
   }
 }
 
-function megabytes(bytes: number): string {
+function sizeText(bytes: number): string {
+  if (bytes < 1e5) return `${(bytes / 1e3).toFixed(1)} kB`;
   return `${(bytes / 1e6).toFixed(bytes < 1e7 ? 2 : 0)} MB`;
 }

@@ -74,7 +74,7 @@ describe("gcopd collect and evaluate", () => {
   it("play with a model folder", async () => {
     const library = join(folder, "library");
     const collected = await run("collect", library, { repetitions: 2, top_k: 3 });
-    expect(collected.err).toContain("sources.jsonl");
+    expect(collected.err).toContain("sources.jsonl: 2 executions of 1 task, 0 successful");
     expect(collected.code).toBe(0);
     // No walkthrough in this game, so that the sampled executions are all.
     expect(readFileSync(join(library, "sources.jsonl"), "utf8").trimEnd().split("\n")).toHaveLength(2);

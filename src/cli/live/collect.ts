@@ -2,7 +2,10 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { type CollectConfig, collectionEpisodes } from "../../core/loop/index.ts";
+import { countOf } from "../../core/plural.ts";
 import type { Source } from "../../core/record/schema.ts";
+import { readRecords } from "../../formats/read.ts";
+import { openBytes } from "../io.ts";
 import { writeCatalog } from "../write-catalog.ts";
 import { type PlayRunOptions, playRun } from "./play-run.ts";
 
@@ -26,7 +29,7 @@ export async function collect({
       inGroups: false,
       episodes: (games, model) => collectionEpisodes(games, config, model),
       finish: async () => {
-        onNote(`gcopd: the library is in ${join(out, SOURCES)}`);
+        onNote(`gcopd: the library is in ${join(out, SOURCES)}: ${await countsOf(join(out, SOURCES))}`);
         if (!catalog || existsSync(folder)) return;
         await writeCatalog(join(out, SOURCES), folder);
         onNote(`gcopd: and as a catalog in ${folder}`);
@@ -34,4 +37,17 @@ export async function collect({
     },
     options,
   );
+}
+
+/** "9 executions of 3 tasks, 2 successful" */
+async function countsOf(file: string): Promise<string> {
+  const tasks = new Set<string>();
+  let executions = 0;
+  let successful = 0;
+  for await (const { record } of readRecords(openBytes(file), { file, kind: "source" })) {
+    tasks.add(record.task);
+    executions++;
+    if (record.outcome.success) successful++;
+  }
+  return `${countOf(executions, "execution")} of ${countOf(tasks.size, "task")}, ${successful} successful`;
 }
