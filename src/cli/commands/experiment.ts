@@ -1,3 +1,4 @@
+import { existsSync, readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { type Command, Option } from "commander";
 import { checkOf, InputError } from "../../core/errors.ts";
@@ -163,6 +164,14 @@ async function compare(
   await writeOut(inside("results.txt"), [text]);
   await writeOut(inside("costs.txt"), [`${costs}\n`]);
   printLine(`${text}\n${costs}`);
+  const others = (existsSync(inside("cells")) ? readdirSync(inside("cells")) : [])
+    .map((name) => `cells/${name}`)
+    .filter((name) => /-seed-\d+$/.test(name) && grid.cells.every(({ run }) => run !== name))
+    .sort();
+  if (others.length > 0)
+    progress(
+      `gcopd: ${others.join(", ")}: of a method or seed that the config no longer names, so in no table`,
+    );
   const { deviations } = outcome;
   if (deviations.length > 0)
     process.exitCode = deviations.every(({ kind }) => kind === "time") ? BUDGET_EXIT_CODE : 1;

@@ -120,6 +120,10 @@ describe("two methods and two seeds", () => {
     expect(text("grid", "results.json")).toBe(before);
     const other = await run("grid", { ...config, train: { ...config.train, batch_size: 1 } });
     expect(other.err).toContain("vanilla-seed-1.json: this part began with another config");
+    const fewer = await run("grid", { ...config, seeds: [1] });
+    expect(fewer.code).toBe(0);
+    expect(fewer.err).toContain("cells/k1-seed-2, cells/opd-seed-2: of a method or seed");
+    expect(results("grid").training_seeds).toEqual([1]);
   });
 });
 
