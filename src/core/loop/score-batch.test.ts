@@ -2,6 +2,7 @@
 import { expect, it } from "vitest";
 import { ToyModel, toyCodec } from "../../../test/support/toy-model.ts";
 import { contexts, EPISODES } from "../../../test/support/toy-training.ts";
+import type { Scorer } from "../ports.ts";
 import { batchRows } from "./rows.ts";
 import { scoreBatch, type TeacherContexts } from "./score-batch.ts";
 
@@ -63,6 +64,24 @@ it("scores as many episodes per call as are worth it, and makes the next context
   expect(scored.decisions).toBe(ROWS.length);
   expect(progress).toHaveLength(3);
   expect(progress.at(-1)).toBe(ROWS.length);
+});
+
+it("tells how far a call of the scorer is, in decisions of the batch", async () => {
+  const { teacher, long } = slow();
+  const told: { done: number; total: number; unit: string }[] = [];
+  const score: Scorer["score"] = async (requests, options) => {
+    options?.onProgress?.({ done: 40, total: 80, unit: "tokens" });
+    options?.onProgress?.({ done: 80, total: 80, unit: "tokens" });
+    return requests.map(({ id, responseIds }) => ({ id, logprobs: new Float32Array(responseIds.length) }));
+  };
+  await scoreBatch(ROWS, STAGE, { info: teacher.info, score }, long, {
+    onProgress: (each) => told.push(each),
+  });
+  expect(told.length).toBe(6);
+  expect(told.every(({ total, unit }) => total === ROWS.length && unit === "decisions")).toBe(true);
+  const done = told.map((each) => each.done);
+  expect(done).toEqual([...done].sort((x, y) => x - y));
+  expect(done.at(-1)).toBe(ROWS.length);
 });
 
 it("a fault of a context comes after the scores under way, and no others are asked for", async () => {

@@ -63,10 +63,11 @@ export async function scoreBatch(
     checkDistributionBytes("the teacher's scores of a batch", tokens, teacher.info.vocabulary);
   const totals = { contextTokens: tokens, successReferences: 0, failureReferences: 0, backReferences: 0 };
   let scoring: Promise<TrainItem[]> = Promise.resolve([]);
+  const tell = (done: number) => onProgress?.({ done, total: rows.length, unit: "decisions" });
   const scored = async (): Promise<void> => {
     const some = await scoring;
     items.push(...some);
-    if (some.length > 0) onProgress?.({ done: items.length, total: rows.length, unit: "decisions" });
+    if (some.length > 0) tell(items.length);
   };
   try {
     // Contexts are made while those before them are scored.
@@ -79,7 +80,12 @@ export async function scoreBatch(
       }
       await scored();
       signal?.throwIfAborted();
-      scoring = scoreRows(some, teacher, compared, signal);
+      const before = items.length;
+      // A call may take minutes: it tells its share in units of its own.
+      const onShare: WorkOptions["onProgress"] = ({ done, total }) => {
+        if (done < total) tell(before + Math.floor((done / total) * some.length));
+      };
+      scoring = scoreRows(some, teacher, compared, { signal, onProgress: onShare });
       // An error comes to light where the scores are waited for.
       scoring.catch(() => {});
     }
@@ -128,7 +134,7 @@ async function scoreRows(
   read: readonly ReadRow[],
   teacher: Pick<Scorer, "score">,
   compared: Signal,
-  signal: AbortSignal | undefined,
+  options: WorkOptions,
 ): Promise<TrainItem[]> {
   const results = await teacher.score(
     read.map(({ row, context }) => ({
@@ -136,7 +142,7 @@ async function scoreRows(
       promptIds: context.promptIds,
       responseIds: row.responseIds,
     })),
-    { signal, ...askedBy(compared) },
+    { ...options, ...askedBy(compared) },
   );
   const rows = read.map(({ row }) => row);
   return unscoredItems(rows, { signal: compared }).map((item, n) => ({
