@@ -3,6 +3,7 @@ import { readdir } from "node:fs/promises";
 import { gunzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { InputError } from "../../../core/errors.ts";
+import type { Source } from "../../../core/record/schema.ts";
 import { type ImportFiles, memoryFiles } from "../files.ts";
 import type { ImportReport } from "../report.ts";
 import { chooseImporter, runImport } from "../run-import.ts";
@@ -310,6 +311,47 @@ describe("verl rollouts", () => {
       { episode: "12:2", environment: "alfworld", outcome: { success: false, score: 55 } },
     ]);
     expect(report.warnings).toHaveLength(1);
+  });
+});
+
+describe("repetitions", () => {
+  const numbers = (records: unknown[]) =>
+    (records as Source[]).map(({ environment, task, source, repetition }) =>
+      [environment, task, source, repetition].join(" "),
+    );
+  const lines = (...rows: object[]) => rows.map((row) => `${JSON.stringify(row)}\n`).join("");
+
+  it("are counted within a task, through all files", async () => {
+    const plan = (game_file: string) => ({ game_file, actions: ["look"] });
+    const files = {
+      "a.jsonl": lines(plan("x"), plan("y"), plan("x")),
+      "b.jsonl": lines(plan("z"), plan("y")),
+    };
+    const { records } = await imported(memoryFiles(files));
+    expect(numbers(records)).toEqual([
+      "alfworld x other:0 0",
+      "alfworld y other:0 0",
+      "alfworld x other:1 1",
+      "alfworld z other:0 0",
+      "alfworld y other:1 1",
+    ]);
+  });
+
+  it("are counted within an environment; a row without an id is a task of its own", async () => {
+    const chat = (rest: object) => ({ ...rest, messages: [{ role: "user", content: "Hi" }] });
+    const rows = lines(
+      ...[{ id: 1, environment: "a" }, { id: 1, environment: "b" }, {}, { id: 1, environment: "a" }, {}].map(
+        chat,
+      ),
+    );
+    const { records } = await imported(memoryFiles({ "a.jsonl": rows }));
+    expect(numbers(records)).toEqual([
+      "a 1 other:0 0",
+      "b 1 other:0 0",
+      "custom chat_2 other:0 0",
+      "a 1 other:1 1",
+      "custom chat_4 other:0 0",
+    ]);
   });
 });
 
