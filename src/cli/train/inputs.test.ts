@@ -71,6 +71,34 @@ it("says which tasks the library has no source of, where a stage retrieves", asy
   expect(warning).toContain(`has no source of ${tasks + 1} of the ${tasks + 1} tasks`);
 });
 
+it("says which tasks have sources, but none that the method keeps", async () => {
+  const keeps = (limits: string, some: string) =>
+    `gcopd: warning: the method (${limits}) keeps no source of ${some}: nothing can be retrieved for `;
+  const tasks = [...new Set(episodes.map(({ task }) => task))];
+  const [first] = tasks;
+  const write = (changes: object) =>
+    writeFileSync(
+      at("sources.jsonl"),
+      lines(
+        sources.map((source, n) =>
+          source.task === first ? { ...source, repetition: 16 + n, ...changes } : source,
+        ),
+      ),
+    );
+  const some = `1 of the ${tasks.length} tasks that are trained on`;
+  write({});
+  expect(await told({})).toEqual([
+    `${keeps("sources_per_task 16, augmentation false", some)}${JSON.stringify(first)}`,
+  ]);
+  expect(await told({ sources_per_task: 100 })).toEqual([]);
+  expect(await told({ method: "opd" })).toEqual([]);
+  write({ origin: { kind: "planner" } });
+  expect(await told({ sources_per_task: 100 })).toEqual([
+    `${keeps("sources_per_task 100, augmentation false", some)}${JSON.stringify(first)}`,
+  ]);
+  expect(await told({ method: "gc-opd+ga" })).toEqual([]);
+});
+
 describe("references that a stage replays", () => {
   const environment = {
     ...{ name: "alfworld", made: { count: 2, seed: 0, size: "small" } },

@@ -49,7 +49,7 @@ export interface TrainingInputs {
 
 /**
  * Reads what a run trains on. Says which environments are custom, which records the library leaves out, and which tasks
- * it has no source of.
+ * it has no source of, or none that the method keeps.
  *
  * @throws InputError for a bad record, a file that holds none, ids that no episode has, and a
  * tokenizer that is missing or is not that of both models
@@ -75,9 +75,9 @@ export async function readInputs({
     const parent = config.parent === undefined ? null : await openParent(config.parent, config, method);
     const watch = await readWatch(config, configFile, { codec: tokenizer.codec, trainedOn: episodes });
     const stages = stagesTaken(method);
-    const retrieves = stages.some(({ evidence }) => evidence.kind !== "none");
+    const selections = stages.flatMap(({ evidence }) => (evidence.kind === "none" ? [] : [evidence]));
     const trainedOn = games?.tasks ?? episodes;
-    sources = await openSources(config, trainedOn, retrieves ? onNote : () => undefined);
+    sources = await openSources(config, trainedOn, selections, onNote);
     // The plan of an experiment has no library yet.
     if (config.library !== undefined && stages.some(({ sampling }) => sampling?.kind === "prefix"))
       tellReferences(sources, configFile, onNote);

@@ -4,6 +4,7 @@ import { chosenEpisodes, namedFiles, type TrainConfig } from "../../core/loop/in
 import { referenceOf } from "../../core/loop/references.ts";
 import { taskKey } from "../../core/record/library.ts";
 import type { Episode, Source } from "../../core/record/schema.ts";
+import { type SourceSelection, selectSources } from "../../core/retrieval/selection.ts";
 import type { IndexedLibrary } from "../../formats/indexed/index.ts";
 import { readRecords } from "../../formats/read.ts";
 import { EnvironmentNotes } from "../environment-notes.ts";
@@ -75,13 +76,15 @@ export interface TaskSources {
 
 /**
  * The sources of the tasks that are trained on, read from the library a task at a time. All of them are read once
- * now, so that a bad record ends the run before it starts.
+ * now, so that a bad record ends the run before it starts. Where stages retrieve (`selections`), says which tasks have
+ * no source, and which have none that a stage keeps.
  *
  * @throws InputError for a bad record, and for one that is in two files
  */
 export async function openSources(
   { library }: TrainConfig,
   trainedOn: readonly { environment: string; task: string }[],
+  selections: readonly SourceSelection[],
   onNote: (note: string) => void,
 ): Promise<TaskSources> {
   const files = namedFiles(library);
@@ -107,12 +110,22 @@ export async function openSources(
     checkUnique(libraries);
     const notes = new EnvironmentNotes();
     for (const { name, tasks: all } of libraries) notes.library(all, name);
-    for (const { environment, task } of tasks.values())
-      if (referenceOf(await read(environment, task)) !== null) referenced += 1;
-    const without = [...tasks.values()].filter(({ environment, task }) =>
-      libraries.every((each) => each.find(environment, task) === undefined),
-    );
-    if (files.length > 0 && without.length > 0) onNote(noSources(files, without, tasks.size));
+    const absent: string[] = [];
+    const unkept: string[] = [];
+    for (const { environment, task } of tasks.values()) {
+      const sources = await read(environment, task);
+      if (referenceOf(sources) !== null) referenced += 1;
+      if (sources.length === 0) absent.push(task);
+      else if (selections.every((selection) => selectSources(sources, selection).length === 0))
+        unkept.push(task);
+    }
+    if (files.length > 0 && selections.length > 0) {
+      const tell = (none: string, without: readonly string[]): void => {
+        if (without.length > 0) onNote(noSources(none, without, tasks.size));
+      };
+      tell(`${files.join(", ")} ${files.length === 1 ? "has" : "have"} no source`, absent);
+      tell(`the method (${limitsOf(selections)}) keeps no source`, unkept);
+    }
   } catch (error) {
     await close();
     throw error;
@@ -130,11 +143,23 @@ function checkUnique(libraries: readonly IndexedLibrary[]): void {
 }
 
 /** Such tasks stay in training, with the student's hindsight as the whole evidence: which they are must be known. */
-function noSources(files: readonly string[], without: readonly { task: string }[], tasks: number): string {
-  const some = without.slice(0, 3).map(({ task }) => JSON.stringify(task));
+function noSources(none: string, without: readonly string[], tasks: number): string {
+  const some = without.slice(0, 3).map((task) => JSON.stringify(task));
   const more = without.length > some.length ? ", …" : "";
   return (
-    `gcopd: warning: ${files.join(", ")} ${files.length === 1 ? "has" : "have"} no source of ${without.length} of the ` +
-    `${tasks} tasks that are trained on: nothing can be retrieved for ${some.join(", ")}${more}`
+    `gcopd: warning: ${none} of ${without.length} of the ${tasks} tasks that are trained on: ` +
+    `nothing can be retrieved for ${some.join(", ")}${more}`
   );
+}
+
+/** The keys of a config that leave sources out, each selection once. */
+function limitsOf(selections: readonly SourceSelection[]): string {
+  const limits = selections.map(({ sourcesPerTask, augmentation, subset }) =>
+    [
+      ...(sourcesPerTask === undefined ? [] : [`sources_per_task ${sourcesPerTask}`]),
+      ...(augmentation === false ? ["augmentation false"] : []),
+      ...(subset === undefined ? [] : ["a subset"]),
+    ].join(", "),
+  );
+  return [...new Set(limits)].join("; ");
 }

@@ -39,7 +39,7 @@ export function describeReport(report: ImportReport, options: { full?: boolean }
   if (report.scores > 0) parts.push(count(report.scores, "scored decision"));
   const place = report.environments.length === 0 ? "" : ` (${report.environments.join(", ")})`;
   const lines = [`${report.format}: ${parts.join(", ")}${place}`];
-  const { standing, states, unaligned } = report;
+  const { standing, states, unaligned, malformed } = report;
   if (report.sources > 0) {
     const standings: [number, string][] = [
       [standing.trusted_success, "verified successes"],
@@ -56,6 +56,12 @@ export function describeReport(report: ImportReport, options: { full?: boolean }
   }
   if (states.absent > 0)
     lines.push(`states: ${states.absent} of ${states.visits} visits have no usable state`);
+  if (malformed.first !== null) {
+    lines.push(
+      `malformed: ${malformed.decisions} of ${count(report.decisions, "reply", "replies")}, with action null; ` +
+        `the first: ${malformed.first.file}, ${malformed.first.key}: ${malformed.first.message}`,
+    );
+  }
   if (report.outcome_unknown > 0) {
     lines.push(
       `outcome unknown: ${count(report.outcome_unknown, "record")}; use as success or failure only once someone says which`,

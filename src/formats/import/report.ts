@@ -41,6 +41,8 @@ export interface ImportReport {
   states: { visits: number; absent: number };
   /** Sources by standing: trusted successes, trusted failures, complete claims that replay did not confirm, others. */
   standing: { trusted_success: number; trusted_failure: number; unconfirmed: number; unverified: number };
+  /** Decisions whose reply held no action that can be read, and the first of them. */
+  malformed: { decisions: number; first: ImportWarning | null };
   /** Records whose format does not say how the run ended (`outcome_unknown`). */
   outcome_unknown: number;
   unaligned: Unaligned;
@@ -61,6 +63,7 @@ export function emptyReport(format: string): ImportReport {
     files: { found: 0, used: 0 },
     states: { visits: 0, absent: 0 },
     standing: { trusted_success: 0, trusted_failure: 0, unconfirmed: 0, unverified: 0 },
+    malformed: { decisions: 0, first: null },
     outcome_unknown: 0,
     unaligned: { sources: 0, episodes: 0, decisions: 0, reasons: [] },
     skipped: [],

@@ -1,6 +1,7 @@
 /** One import from detection to the report: what the command and the page call. */
+import { environmentRules } from "../../core/environment/environment.ts";
 import { InputError } from "../../core/errors.ts";
-import type { Episode, Source, State } from "../../core/record/schema.ts";
+import type { Episode, EpisodeDecision, Source, SourceDecision, State } from "../../core/record/schema.ts";
 import {
   hasUnknownOutcome,
   isTrusted,
@@ -189,13 +190,17 @@ class Tally {
     report.tasks = this.#tasks.size;
     report.decisions += record.decisions.length;
     if (hasUnknownOutcome(record)) report.outcome_unknown++;
+    const words =
+      kind === "source"
+        ? `source ${JSON.stringify(record.source)} of task ${JSON.stringify(record.task)}`
+        : `episode ${JSON.stringify(record.episode)}`;
+    this.#malformed(imported, words, file);
     if (kind === "source") {
-      const words = `source ${JSON.stringify(record.source)} of task ${JSON.stringify(record.task)}`;
       this.#unique(["source", record.environment, record.task, record.source], words, where);
       report.sources++;
       report.standing[standingOf(record)]++;
     } else {
-      this.#unique(["episode", record.episode], `episode ${JSON.stringify(record.episode)}`, where);
+      this.#unique(["episode", record.episode], words, where);
       report.episodes++;
     }
     const visits: (State | null)[] = record.decisions.map(({ state }) => state);
@@ -210,6 +215,21 @@ class Tally {
     }
   }
 
+  #malformed(
+    { record, line }: Exclude<ImportedRecord, { kind: "score" }>,
+    words: string,
+    file: string,
+  ): void {
+    const { malformed } = this.#report;
+    for (const [n, decision] of record.decisions.entries()) {
+      if (decision.status !== "malformed") continue;
+      malformed.decisions++;
+      const row = line === undefined ? "" : `line ${line}, `;
+      const message = problemOf(decision, record.environment);
+      malformed.first ??= { file, key: `${row}${words}, decisions[${n}]`, message };
+    }
+  }
+
   #unique(id: string[], words: string, where: { file: string }): void {
     const key = JSON.stringify(id);
     const earlier = this.#ids.get(key);
@@ -218,6 +238,16 @@ class Tally {
     }
     this.#ids.set(key, where.file);
   }
+}
+
+/** What the environment's parser finds wrong with the reply; sources keep none. */
+function problemOf(decision: SourceDecision | EpisodeDecision, environment: string): string {
+  const { response, prompt } = decision as EpisodeDecision;
+  const problem =
+    response === undefined
+      ? null
+      : environmentRules(environment).parseResponse(response, prompt ?? decision.observation).problem;
+  return problem ?? "the reply holds no action, or several";
 }
 
 function standingOf(source: Source): keyof ImportReport["standing"] {

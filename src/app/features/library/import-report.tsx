@@ -11,7 +11,7 @@ import { useUi } from "../../compute/store.ts";
 import { libraryOf } from "../../data/open-libraries.ts";
 
 export function ImportReport({ library, report }: { library: string; report: Report }) {
-  const { standing, states, unaligned, files, scores } = report;
+  const { standing, states, unaligned, files, scores, malformed } = report;
   const left = report.skipped.length + report.warnings.length;
   return (
     <details className="panel import-report" open>
@@ -32,6 +32,13 @@ export function ImportReport({ library, report }: { library: string; report: Rep
         {states.absent > 0 && (
           <li>
             {states.absent} of {countOf(states.visits, "visit")} have no usable state and match nothing.
+          </li>
+        )}
+        {malformed.first !== null && (
+          <li>
+            {malformed.decisions} of {countOf(report.decisions, "decision")} have a malformed reply and no
+            action. The first: <code>{shownName(malformed.first.file)}</code>,{" "}
+            <bdi>{shownName(`${malformed.first.key}: ${malformed.first.message}`, 1000)}</bdi>.
           </li>
         )}
         {unaligned.sources + unaligned.episodes > 0 && (

@@ -90,7 +90,7 @@ export const atif = fileImporter({
   async *records(rows, scope) {
     for await (const { value, where } of rows) {
       const trajectory = check(trajectorySchema, value, where);
-      const position = scope.nextPosition();
+      const n = scope.nextRow();
       const { initial, turns } = turnsOf(trajectory.steps);
       const named = trajectory.extra?.environment;
       const environment =
@@ -102,14 +102,15 @@ export const atif = fileImporter({
             ) ?? UNKNOWN_ENVIRONMENT)
           : environmentName(named);
       const model = trajectory.agent.model_name;
+      const task = trajectory.trajectory_id ?? trajectory.session_id ?? `trajectory_${n}`;
       yield {
         kind: "source",
         file: scope.path,
         ...(where.line === undefined ? {} : { line: where.line }),
         record: otherSource({
           environment,
-          task: trajectory.trajectory_id ?? trajectory.session_id ?? `trajectory_${position}`,
-          position,
+          task,
+          repetition: scope.nextRepetition(environment, task),
           ...(model == null ? {} : { origin: { model } }),
           description: alfworldTask(environment, initial),
           initial,

@@ -68,11 +68,11 @@ export const UNKNOWN_OUTCOME: Outcome = {
   reported_success: false,
 };
 
-/** A source `other:<position>`. Without an outcome it says `outcome_unknown`. */
+/** A source `other:<repetition>`. Without an outcome it says `outcome_unknown`. */
 export function otherSource(given: {
   environment: string;
   task: string;
-  position: number;
+  repetition: number;
   origin?: Record<string, unknown>;
   description?: string;
   initial: string;
@@ -84,8 +84,8 @@ export function otherSource(given: {
     format: "gcopd.source.v1",
     environment: given.environment,
     task: given.task,
-    source: `other:${given.position}`,
-    repetition: given.position,
+    source: `other:${given.repetition}`,
+    repetition: given.repetition,
     origin: { ...given.origin, kind: "other" },
     task_description: given.description ?? "",
     initial_observation: given.initial,

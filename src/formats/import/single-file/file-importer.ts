@@ -1,4 +1,5 @@
 /** Importers of formats that live in single files of rows: each format says what its rows are, this does the rest. */
+import { taskKey } from "../../../core/record/library.ts";
 import { type ImportFile, type ImportFiles, label } from "../files.ts";
 import type { Detection, ImportContext, ImportedRecord, Importer } from "../importer.ts";
 import { type Peek, peek } from "./peek.ts";
@@ -11,8 +12,10 @@ export interface FileScope {
   /** As the file is called in messages. */
   file: string;
   context: ImportContext;
-  /** The next position n of `other:<n>`: rows are counted through all files, in the order of their paths. */
-  nextPosition(): number;
+  /** The next n of `chat_<n>` and its like: rows are counted through all files, in the order of their paths. */
+  nextRow(): number;
+  /** The next n of `other:<n>`: a task's records are counted through all files, since methods limit it per task. */
+  nextRepetition(environment: string, task: string): number;
 }
 
 /** One format whose files are rows. */
@@ -85,7 +88,14 @@ export function fileImporter(format: RowFormat): Importer {
       return sum === 0 ? undefined : { confidence: sum / some.length, what: format.what };
     },
     async *records(files, context) {
-      let position = 0;
+      let row = 0;
+      const repetitions = new Map<string, number>();
+      const nextRepetition = (environment: string, task: string): number => {
+        const key = taskKey(environment, task);
+        const next = repetitions.get(key) ?? 0;
+        repetitions.set(key, next + 1);
+        return next;
+      };
       if (format.unaligned !== undefined) context.unaligned(format.unaligned);
       for (const file of await candidates(files)) {
         context.signal?.throwIfAborted();
@@ -96,7 +106,7 @@ export function fileImporter(format: RowFormat): Importer {
         context.used(file.path);
         yield* format.records(
           readRows(files, found ?? { path: file.path, container: guess(file.path), head: "" }),
-          { path: file.path, file: label(files, file.path), context, nextPosition: () => position++ },
+          { path: file.path, file: label(files, file.path), context, nextRow: () => row++, nextRepetition },
         );
       }
     },

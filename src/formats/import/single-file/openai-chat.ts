@@ -52,9 +52,9 @@ export const openaiChat = fileImporter({
   async *records(rows, scope) {
     for await (const { value, where } of rows) {
       const row = check(rowSchema, value, where);
-      const position = scope.nextPosition();
-      for (const [n, message] of row.messages.entries()) {
-        const key = `${where.key === undefined ? "" : `${where.key}.`}messages[${n}]`;
+      const n = scope.nextRow();
+      for (const [i, message] of row.messages.entries()) {
+        const key = `${where.key === undefined ? "" : `${where.key}.`}messages[${i}]`;
         if ((message.tool_calls?.length ?? 0) > 1) {
           scope.context.warn(
             scope.path,
@@ -76,14 +76,15 @@ export const openaiChat = fileImporter({
               turns.map(({ action }) => action),
             ) ?? UNKNOWN_ENVIRONMENT)
           : environmentName(row.environment);
+      const task = row.id == null ? `chat_${n}` : String(row.id);
       yield {
         kind: "source",
         file: scope.path,
         ...(where.line === undefined ? {} : { line: where.line }),
         record: otherSource({
           environment,
-          task: row.id == null ? `chat_${position}` : String(row.id),
-          position,
+          task,
+          repetition: scope.nextRepetition(environment, task),
           description: alfworldTask(environment, initial),
           initial,
           turns,

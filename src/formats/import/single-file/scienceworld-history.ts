@@ -4,7 +4,7 @@ import { InputError } from "../../../core/errors.ts";
 import { jsonType } from "../../../core/record/describe-issue.ts";
 import type { Outcome, Source } from "../../../core/record/schema.ts";
 import { otherSource, type Turn } from "./execution.ts";
-import { fileImporter } from "./file-importer.ts";
+import { type FileScope, fileImporter } from "./file-importer.ts";
 import { at, check, type Where } from "./rows.ts";
 
 /** Scala writes every number and boolean as text; other writers do not. */
@@ -60,7 +60,7 @@ function outcomeOf(turns: readonly Turn[], completed: boolean): Outcome {
 }
 
 /** The first entry is the look-around of the reset: its observation is the initial one, not a decision. */
-function sourceOf(value: unknown, position: number, where: Where): Source {
+function sourceOf(value: unknown, scope: FileScope, where: Where): Source {
   const run = check(historySchema, value, where);
   const [first, ...rest] = run.history;
   const isReset = first !== undefined && first.action.trim() === "look around";
@@ -77,10 +77,11 @@ function sourceOf(value: unknown, position: number, where: Where): Source {
     observation = entry.observation;
     return turn;
   });
+  const task = [run.taskName, run.variationIdx, run.simplifications].join("|");
   return otherSource({
     environment: "scienceworld",
-    task: [run.taskName, run.variationIdx, run.simplifications].join("|"),
-    position,
+    task,
+    repetition: scope.nextRepetition("scienceworld", task),
     description: run.taskDescription,
     initial,
     turns,
@@ -127,7 +128,7 @@ export const scienceworldHistory = fileImporter({
           kind: "source",
           file: scope.path,
           ...(where.line === undefined ? {} : { line: where.line }),
-          record: sourceOf(history, scope.nextPosition(), place),
+          record: sourceOf(history, scope, place),
         };
       }
     }

@@ -71,16 +71,16 @@ export const sharegpt = fileImporter({
   async *records(rows, scope) {
     for await (const { value, where } of rows) {
       const row = check(rowSchema, value, where);
-      const position = scope.nextPosition();
+      const n = scope.nextRow();
       const id = String(row.id ?? row.item_id ?? "");
       const talk = row.conversations.filter(({ from }) => side(from) !== "system");
       const messages: Message[] = withoutInstruction(talk).map((message) => {
         const by = side(message.from);
         if (by === undefined || by === "system") {
-          const n = row.conversations.indexOf(message);
+          const i = row.conversations.indexOf(message);
           throw new InputError(
             `expected ${Object.keys(SIDES).join(", ")}, received ${JSON.stringify(message.from)}`,
-            at(where, `conversations[${n}].from`),
+            at(where, `conversations[${i}].from`),
           );
         }
         return { side: by, text: message.value };
@@ -91,14 +91,15 @@ export const sharegpt = fileImporter({
         scope.context.environment,
       );
       const { initial, turns } = turnsOf(messages, replyAction);
+      const task = id === "" ? `conversation_${n}` : id;
       yield {
         kind: "source",
         file: scope.path,
         ...(where.line === undefined ? {} : { line: where.line }),
         record: otherSource({
           environment,
-          task: id === "" ? `conversation_${position}` : id,
-          position,
+          task,
+          repetition: scope.nextRepetition(environment, task),
           description: alfworldTask(environment, initial),
           initial,
           turns,

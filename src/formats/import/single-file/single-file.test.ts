@@ -3,6 +3,8 @@ import { readdir } from "node:fs/promises";
 import { gunzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { InputError } from "../../../core/errors.ts";
+import type { Source } from "../../../core/record/schema.ts";
+import { describeReport } from "../describe-report.ts";
 import { type ImportFiles, memoryFiles } from "../files.ts";
 import type { ImportReport } from "../report.ts";
 import { chooseImporter, runImport } from "../run-import.ts";
@@ -310,6 +312,85 @@ describe("verl rollouts", () => {
       { episode: "12:2", environment: "alfworld", outcome: { success: false, score: 55 } },
     ]);
     expect(report.warnings).toHaveLength(1);
+  });
+});
+
+describe("malformed replies", () => {
+  it("are counted, with the first of them and what its parser finds wrong", async () => {
+    const row = (output: string) => `${JSON.stringify({ input: "You see a pen.", output, score: 0 })}\n`;
+    const think = row("<think>Look.</think><action>look</action>");
+    const files = {
+      "1.jsonl": row("<thought>Look.</thought><action>look</action>") + think,
+      "2.jsonl": think,
+    };
+    const { report } = await imported(memoryFiles(files));
+    expect(report.malformed).toEqual({
+      decisions: 2,
+      first: {
+        file: "1.jsonl",
+        key: 'line 2, episode "1:1", decisions[0]',
+        message: "text outside the blocks",
+      },
+    });
+    expect(describeReport(report)).toContain(
+      'malformed: 2 of 3 replies, with action null; the first: 1.jsonl, line 2, episode "1:1", decisions[0]: text outside the blocks',
+    );
+  });
+
+  it("of formats that are kept as sources are counted, too", async () => {
+    const messages = ["A hall.", "I look.", "A hall.", "<action>look</action>", "A hall."].map(
+      (content, n) => ({ role: n % 2 === 0 ? "user" : "assistant", content }),
+    );
+    const { report } = await only("a.json", { id: "a", messages });
+    expect(report.malformed).toEqual({
+      decisions: 1,
+      first: {
+        file: "a.json",
+        key: 'source "other:0" of task "a", decisions[0]',
+        message: "the reply holds no action, or several",
+      },
+    });
+  });
+});
+
+describe("repetitions", () => {
+  const numbers = (records: unknown[]) =>
+    (records as Source[]).map(({ environment, task, source, repetition }) =>
+      [environment, task, source, repetition].join(" "),
+    );
+  const lines = (...rows: object[]) => rows.map((row) => `${JSON.stringify(row)}\n`).join("");
+
+  it("are counted within a task, through all files", async () => {
+    const plan = (game_file: string) => ({ game_file, actions: ["look"] });
+    const files = {
+      "a.jsonl": lines(plan("x"), plan("y"), plan("x")),
+      "b.jsonl": lines(plan("z"), plan("y")),
+    };
+    const { records } = await imported(memoryFiles(files));
+    expect(numbers(records)).toEqual([
+      "alfworld x other:0 0",
+      "alfworld y other:0 0",
+      "alfworld x other:1 1",
+      "alfworld z other:0 0",
+      "alfworld y other:1 1",
+    ]);
+  });
+
+  it("are counted within an environment; a row without an id is a task of its own", async () => {
+    const chat = (rest: object) => ({ ...rest, messages: [{ role: "user", content: "Hi" }] });
+    const rows = lines(
+      ...[{ id: 1, environment: "a" }, { id: 1, environment: "b" }, {}, { id: 1, environment: "a" }, {}].map(
+        chat,
+      ),
+    );
+    const { records } = await imported(memoryFiles({ "a.jsonl": rows }));
+    expect(numbers(records)).toEqual([
+      "a 1 other:0 0",
+      "b 1 other:0 0",
+      "custom chat_2 other:0 0",
+      "a 1 other:1 1",
+      "custom chat_4 other:0 0",
+    ]);
   });
 });
 

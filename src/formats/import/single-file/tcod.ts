@@ -27,7 +27,7 @@ export const tcod = fileImporter({
         record: otherSource({
           environment: "alfworld",
           task: row.game_file,
-          position: scope.nextPosition(),
+          repetition: scope.nextRepetition("alfworld", row.game_file),
           description: row.target ?? "",
           initial: "",
           turns: row.actions.map((action) => ({ observation: "", action, feedback: "" })),

@@ -114,11 +114,12 @@ function sourceOf(pages: readonly Page[], scope: FileScope): Source {
     });
     gap = action === null;
   }
+  const task = taskOf(first.session);
   return withUnknownActions(
     otherSource({
       environment: "webshop",
-      task: taskOf(first.session),
-      position: scope.nextPosition(),
+      task,
+      repetition: scope.nextRepetition("webshop", task),
       origin: { session: first.session },
       description: first.instruction,
       initial: "",
