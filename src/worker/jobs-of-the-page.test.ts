@@ -56,6 +56,44 @@ it("runs a config that comes with the request, over inputs that were sent before
   expect(existsSync(folder)).toBe(false);
 });
 
+it("checks a config in a file as one that comes with the request", async () => {
+  const at = (name: string) => join(harness.folder, name);
+  const path = at("train.json");
+  const submit = (text: string) => {
+    writeFileSync(path, text);
+    return harness.post("/api/jobs", { kind: "train", config: path });
+  };
+  const write = (changes: object) => JSON.stringify(config({ student: "model", ...changes }));
+  writeFileSync(at("broken-method.json"), "{");
+  const stage = { name: "mine", epochs: 1, evidence: { kind: "none" } };
+  writeFileSync(at("method.json"), JSON.stringify({ name: "mine", stages: [stage] }));
+  for (const [text, reason] of [
+    ["{", /^: not JSON: /],
+    ["[]", /^: expected object/],
+    [write({ batchsize: 4 }), /^: unknown key "batchsize"$/],
+    [write({ library: "../none" }), /^, library: expected a file .* at "\/.*\/none" there is nothing$/],
+    [write({ teacher: "no-model" }), /^, teacher: expected a folder .*\/no-model" there is nothing$/],
+    [write({ method: "sft" }), /^, method: .*\/sft: no such file$/],
+    [write({ method: "broken-method.json" }), /^, method: .*\/broken-method\.json: not JSON: /],
+    [write({ engines: { a: { command: "x", ready: "http://127.0.0.1:1/" } } }), /^, engines: names commands/],
+  ] as const) {
+    const answer = await submit(text);
+    const said = await error(answer);
+    expect(answer.status, said).toBe(400);
+    const place = `POST /api/jobs, config: ${path}`;
+    expect(said.slice(0, place.length)).toBe(place);
+    expect(said.slice(place.length)).toMatch(reason);
+  }
+  for (const changes of [
+    { library: "records.jsonl", episodes: [at("records.jsonl")], device: "cpu" },
+    { method: "method.json", teacher: "student", device: "cpu" },
+  ]) {
+    const job = (await (await submit(write(changes))).json()) as Job;
+    expect(job).toMatchObject({ request: { config: path, device: "cpu" } });
+    await harness.until(job.id, "done");
+  }
+});
+
 it("takes inputs under plain names only", async () => {
   for (const path of ["../x", "a/b/c", "/etc/passwd", "", ".hidden", "a/../b", "a\\b", "a\0", "ü"]) {
     const answer = await put("train-00000000000a", path, "x");

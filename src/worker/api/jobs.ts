@@ -2,7 +2,7 @@
 import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
 import { hours, Job, JobRequest, memoryLimit, TrainRequest } from "../../protocol/job.ts";
 import { JOB_STATES } from "../../protocol/job-state.ts";
-import { checkFiles } from "../job/command.ts";
+import { checkedRequest } from "../job/command.ts";
 import type { JobQueue } from "../job/queue.ts";
 import type { JobStore, StoredJob } from "../job/store.ts";
 import { JobId, json, refusals, security } from "./schemas.ts";
@@ -131,8 +131,7 @@ export function jobRoutes(app: OpenAPIHono, queue: JobQueue, store: JobStore): v
     return { ...rest, command: queue.command(job) };
   };
   app.openapi(submit, async (c) => {
-    const request = c.req.valid("json");
-    await checkFiles(request, "POST /api/jobs");
+    const request = await checkedRequest(c.req.valid("json"), "POST /api/jobs");
     return c.json(shown(queue.submit(request)), 201);
   });
   app.openapi(list, (c) => c.json({ jobs: store.list(c.req.valid("query")).map(shown) }, 200));

@@ -1,7 +1,7 @@
 import { dirname, resolve } from "node:path";
 import { expect, it } from "vitest";
 import { JobRequest } from "../../protocol/job.ts";
-import { checkConfig, checkFiles, commandArgs } from "./command.ts";
+import { checkConfig, checkedRequest, commandArgs } from "./command.ts";
 
 const args = (request: unknown) => commandArgs(JobRequest.parse(request), "/out");
 
@@ -21,7 +21,7 @@ it("scores by a server where one is named, and takes each key with what it goes 
     ...["--url", "http://127.0.0.1:8000", "--served-model", "big", "--calibrate-with", "/m"],
     ...["--in", "/r.jsonl", "--out", "/out/scores.jsonl", "--device", "auto", "--progress", "json"],
   ]);
-  const check = (request: unknown) => checkFiles(JobRequest.parse(request), "here");
+  const check = (request: unknown) => checkedRequest(JobRequest.parse(request), "here");
   await check({ ...server, tokenizer: here });
   await check({ ...server, calibrate_with: here });
   const { teacher, ...without } = server;

@@ -1,17 +1,23 @@
 /** What a job's request means on the command line, and what must hold before it is accepted. */
-import { stat } from "node:fs/promises";
-import { dirname, isAbsolute, join } from "node:path";
+import { readFile, stat } from "node:fs/promises";
+import { dirname, isAbsolute, join, resolve } from "node:path";
 import { InputError } from "../../core/errors.ts";
+import { checkTextSize, utf8Text } from "../../core/folder-text.ts";
+import { parseJsonText } from "../../core/json.ts";
 import { budgetSeconds } from "../../core/loop/budget.ts";
 import {
   checkTrainConfig,
   isServed,
   namedFiles,
+  STUDENT_TEACHER,
   type TrainConfig,
   trainConfigSchema,
 } from "../../core/loop/train-config.ts";
+import { METHOD_IDS } from "../../core/method/index.ts";
+import { isOneOf } from "../../core/one-of.ts";
 import { describeIssue } from "../../core/record/describe-issue.ts";
 import { parseHubName } from "../../engine/hub/hub-client.ts";
+import { fileError, passingFault } from "../../node/file-error.ts";
 import type { JobRequest } from "../../protocol/job.ts";
 
 type ScoreRequest = Extract<JobRequest, { kind: "score" }>;
@@ -58,18 +64,25 @@ function cardsText(cards: number | readonly number[]): string {
   return cards.length === 1 ? `${cards[0]},` : cards.join(",");
 }
 
-/** @throws InputError naming the first key whose file or folder is not there. */
-export async function checkFiles(request: JobRequest, where: string): Promise<void> {
-  switch (request.kind) {
-    case "score":
-      await checkScorer(request, where);
-      await expectPath(request.in, "file", { file: where, key: "in" });
-      return;
-    case "train":
-      if (typeof request.config === "string")
-        await expectPath(request.config, "file", { file: where, key: "config" });
-      else await checkConfig(request.config, where);
+/**
+ * Checks a request with the files that it names.
+ *
+ * @returns the request, with the device that a config's file names: the file may change before the run, which must use
+ *   the device that it waited for
+ * @throws InputError naming the first key whose value, file or folder is not as it must be
+ */
+export async function checkedRequest(request: JobRequest, where: string): Promise<JobRequest> {
+  if (request.kind === "score") {
+    await checkScorer(request, where);
+    await expectPath(request.in, "file", { file: where, key: "in" });
+    return request;
   }
+  if (typeof request.config === "string") {
+    const { device } = await checkConfigFile(request.config, where);
+    return { ...request, device: request.device ?? device };
+  }
+  await checkConfig(request.config, where);
+  return request;
 }
 
 /** Keys that say more of a teacher on a server. */
@@ -101,19 +114,29 @@ async function checkScorer(request: ScoreRequest, where: string): Promise<void> 
     });
 }
 
-/** A place in a config that came with a request. */
-const atKey = (where: string) => (key: string) => ({
-  file: where,
-  key: key === "" ? "config" : `config.${key}`,
-});
+interface Place {
+  file: string;
+  key: string;
+  /** Folder that relative paths are taken from; none are expected without it. */
+  from?: string;
+}
+
+/** A place in a config that came with a request, or in the file that the request names. */
+const atKey =
+  (where: string, file?: string) =>
+  (key: string): Place => {
+    if (file === undefined) return { file: where, key: key === "" ? "config" : `config.${key}` };
+    const inFile = key === "" ? file : `${file}, ${key}`;
+    return { file: where, key: `config: ${inFile}`, from: dirname(file) };
+  };
 
 /**
- * A config that came with a request, by its keys alone.
+ * A config that came with a request, or is in `file`, by its keys alone.
  *
- * @throws InputError with the key, after `config.`
+ * @throws InputError with the key, after `config.` or the file
  */
-export function configOfRequest(value: Record<string, unknown>, where: string): TrainConfig {
-  const at = atKey(where);
+export function configOfRequest(value: unknown, where: string, file?: string): TrainConfig {
+  const at = atKey(where, file);
   const checked = trainConfigSchema.safeParse(value);
   if (!checked.success) {
     const { key, message } = describeIssue(checked.error.issues[0]!, value);
@@ -128,14 +151,37 @@ export function configOfRequest(value: Record<string, unknown>, where: string): 
   return checked.data;
 }
 
+/** `checkConfig` for a file on the disk, with the file of its method. Its paths are taken from its folder. */
+async function checkConfigFile(file: string, where: string): Promise<TrainConfig> {
+  await expectPath(file, "file", { file: where, key: "config" });
+  let value = await readJson(file, { file: where, key: "config" });
+  const method = (value as { method?: unknown } | null)?.method;
+  if (typeof method === "string" && !isOneOf(METHOD_IDS, method)) {
+    const read = await readJson(resolve(dirname(file), method), atKey(where, file)("method"));
+    value = { ...(value as object), method: read };
+  }
+  return checkConfig(value, where, file);
+}
+
+/** @throws InputError at `place`; a fault that passes as it is */
+async function readJson(file: string, place: Place): Promise<unknown> {
+  try {
+    checkTextSize((await stat(file)).size, file);
+    return parseJsonText(utf8Text(await readFile(file), file), { file });
+  } catch (error) {
+    const problem = passingFault(error) === null ? fileError(error, file, "read") : error;
+    throw problem instanceof InputError ? new InputError(problem.message, place) : problem;
+  }
+}
+
 /**
- * Checks a config that came with a request: its keys, and that every file and folder is there.
+ * Checks a config that came with a request, or is in `file`: its keys, and that every file and folder is there.
  *
- * @throws InputError with the key, after `config.`
+ * @throws InputError with the key, after `config.` or the file
  */
-export async function checkConfig(value: Record<string, unknown>, where: string): Promise<TrainConfig> {
-  const at = atKey(where);
-  const config = configOfRequest(value, where);
+export async function checkConfig(value: unknown, where: string, file?: string): Promise<TrainConfig> {
+  const at = atKey(where, file);
+  const config = configOfRequest(value, where, file);
   if (config.engines !== undefined)
     throw new InputError(
       "names commands, which the worker does not run: use `gcopd train` in a shell",
@@ -152,7 +198,8 @@ export async function checkConfig(value: Record<string, unknown>, where: string)
     await expectPath(config.evaluate.tasks, "file", at("evaluate.tasks"));
   for (const key of ["teacher", "student", "calibrate_with"] as const) {
     const named = config[key];
-    if (named === undefined || (key === "teacher" && isServed(named))) continue;
+    if (named === undefined) continue;
+    if (key === "teacher" && (isServed(named) || named === STUDENT_TEACHER)) continue;
     let hub: unknown = null;
     try {
       hub = parseHubName(named);
@@ -168,10 +215,7 @@ export async function checkConfig(value: Record<string, unknown>, where: string)
   return config;
 }
 
-function checkBudget(
-  budget: NonNullable<TrainConfig["budget"]>,
-  at: (key: string) => { file: string; key: string },
-): void {
+function checkBudget(budget: NonNullable<TrainConfig["budget"]>, at: (key: string) => Place): void {
   try {
     budgetSeconds(budget);
   } catch (error) {
@@ -183,7 +227,7 @@ function checkBudget(
 /** Checks that the files of a live environment are there. */
 async function checkPlace(
   environment: TrainConfig["environment"],
-  at: (key: string) => { file: string; key: string },
+  at: (key: string) => Place,
 ): Promise<void> {
   if (environment === undefined) return;
   const { name, games = [], simulator, prompt, tasks } = environment;
@@ -199,11 +243,8 @@ async function checkPlace(
   if (typeof tasks === "string") await expectPath(tasks, "file", at("tasks"));
 }
 
-async function expectPath(
-  path: string,
-  kind: "file" | "folder",
-  where: { file: string; key: string },
-): Promise<void> {
+async function expectPath(named: string, kind: "file" | "folder", where: Place): Promise<void> {
+  const path = where.from === undefined ? named : resolve(where.from, named);
   if (!isAbsolute(path)) {
     const model = /\.(teacher|student|calibrate_with|model)$/.test(`.${where.key}`);
     const name = model && /^[\w.-]+\/[\w.-]+(@[\w./-]+)?$/.test(path);

@@ -38,7 +38,9 @@ describe("a job", () => {
     expect(job).toMatchObject({ state: "done", attempt: 1, exit_code: 0, last_event: ids.at(-1) });
     expect(job.progress).toMatchObject({ step: 3 });
     expect(runs(job.id)).toHaveLength(1);
-    expect(runs(job.id)[0]).toMatch(/ train --config .*config-1\.json --out .*\/out --progress json$/);
+    expect(runs(job.id)[0]).toMatch(
+      / train --config .*config-1\.json --out .*\/out --device auto --progress json$/,
+    );
   });
 
   it("gives what its command printed whole, also where it has the stream's own keys", async () => {
@@ -213,6 +215,9 @@ describe("a job", () => {
     const third = await harness.train(harness.config({ steps: 1 }).path);
     const elsewhere = await harness.train(harness.config({ steps: 1 }).path, { device: "cpu" });
     await harness.until(elsewhere.id, "done");
+    // The config's own device counts, too.
+    const itself = await harness.train(harness.config({ steps: 1 }, { device: "cpu" }).path);
+    await harness.until(itself.id, "done");
     expect((await harness.job(second.id)).state).toBe("queued");
 
     expect(await (await harness.post(`/api/jobs/${second.id}/cancel`)).json()).toMatchObject({
@@ -223,7 +228,7 @@ describe("a job", () => {
     await harness.until(third.id, "done");
     expect((await harness.job(id)).state).toBe("done");
     const { jobs } = (await (await harness.fetch("/api/jobs")).json()) as { jobs: { id: string }[] };
-    expect(jobs.map((job) => job.id)).toEqual([elsewhere.id, third.id, second.id, id]);
+    expect(jobs.map((job) => job.id)).toEqual([itself.id, elsewhere.id, third.id, second.id, id]);
     const done = (await (await harness.fetch("/api/jobs?state=cancelled")).json()) as {
       jobs: { id: string }[];
     };

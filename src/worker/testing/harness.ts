@@ -73,16 +73,23 @@ export class Harness {
     rmSync(this.folder, { recursive: true, force: true });
   }
 
-  /** A config for the fake command line; `hold` is a file in the way of step `holdAt`. */
-  config(settings: { steps: number; holdAt?: number; [key: string]: unknown }): {
-    path: string;
-    hold: string;
-  } {
+  /**
+   * A training config, with what the fake command line does in a file beside it; `hold` is a file in the way of step
+   * `holdAt`.
+   *
+   * @param more keys of the config
+   */
+  config(
+    settings: { steps: number; holdAt?: number; [key: string]: unknown },
+    more: Record<string, unknown> = {},
+  ): { path: string; hold: string } {
     this.#configs += 1;
     const path = join(this.folder, `config-${this.#configs}.json`);
     const hold = join(this.folder, `hold-${this.#configs}`);
     writeFileSync(hold, "");
-    writeFileSync(path, JSON.stringify({ ...settings, hold }));
+    const inputs = { episodes: "secret.txt", teacher: "page", student: "page" };
+    writeFileSync(path, JSON.stringify({ method: "opd", ...inputs, ...more }));
+    writeFileSync(`${path}.fake`, JSON.stringify({ ...settings, hold }));
     return { path, hold };
   }
 
