@@ -213,11 +213,20 @@ describe("the API", () => {
   it("refuses bodies that are not JSON or too large, unknown jobs, bad queries and unknown routes", async () => {
     const headers = { "Content-Type": "application/json" };
     const broken = await harness.fetch("/api/jobs", { method: "POST", body: "{", headers });
-    expect([broken.status, await broken.json()]).toEqual([400, { error: "Malformed JSON in request body" }]);
+    expect([broken.status, await broken.json()]).toEqual([
+      400,
+      { error: "POST /api/jobs: Malformed JSON in request body" },
+    ]);
     const text = await harness.fetch("/api/jobs", { method: "POST", body: "kind=train" });
-    expect(text.status).toBe(415);
+    expect([text.status, await text.json()]).toEqual([
+      415,
+      { error: "POST /api/jobs: expected Content-Type: application/json" },
+    ]);
     const large = await harness.fetch("/api/jobs", { method: "POST", body: "x".repeat(1_100_000), headers });
-    expect([large.status, await large.json()]).toEqual([413, { error: "expected at most 1048576 bytes" }]);
+    expect([large.status, await large.json()]).toEqual([
+      413,
+      { error: "POST /api/jobs: expected at most 1048576 bytes" },
+    ]);
     const unknown = await harness.fetch("/api/jobs/train-none");
     expect([unknown.status, await unknown.json()]).toEqual([
       404,

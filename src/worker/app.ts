@@ -3,6 +3,7 @@ import type { HttpBindings } from "@hono/node-server";
 import { OpenAPIHono } from "@hono/zod-openapi";
 import type { Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
+import { plainLine } from "../core/plain-text.ts";
 import { PACKAGE } from "../node/package-root.ts";
 import type { ScienceWorldService } from "../simulator/scienceworld/service.ts";
 import type { ShopService } from "../simulator/webshop/service.ts";
@@ -79,7 +80,8 @@ export function createApp(options: AppOptions): OpenAPIHono {
   });
   const limited = bodyLimit({
     maxSize: MAX_BODY,
-    onError: (c) => c.json({ error: `expected at most ${MAX_BODY} bytes` }, 413),
+    onError: (c) =>
+      c.json({ error: plainLine(`${c.req.method} ${c.req.path}: expected at most ${MAX_BODY} bytes`) }, 413),
   });
   app.use("/api/*", async (c, next) => (isUpload(c.req.method, c.req.path) ? next() : limited(c, next)));
 

@@ -100,7 +100,10 @@ export function resultRoutes(app: OpenAPIHono, queue: JobQueue): void {
     const job = queue.get(c.req.valid("param").id);
     const attempt = c.req.valid("query").attempt ?? job.attempt;
     if (attempt > job.attempt) {
-      throw new InputError(`expected at most ${job.attempt}, the number of attempts`, { key: "attempt" });
+      throw new InputError(`expected at most ${job.attempt}, the number of attempts`, {
+        file: `GET /api/jobs/${job.id}/log`,
+        key: "attempt",
+      });
     }
     const { tail } = c.req.valid("query");
     return answerLog(c, queue.folders.logFile(job.id, attempt), tail, `job ${job.id}: it has no log yet`);

@@ -28,8 +28,9 @@ export function answerError(error: Error, c: Context): Response {
   if (error instanceof ApiError) return c.json({ error: error.message }, error.status);
   if (error instanceof HTTPException) {
     if (error.res) return error.getResponse();
-    const message = error.message === "" ? "refused" : error.message.replace(/\s*\n\s*/g, " ");
-    return c.json({ error: message }, error.status);
+    const reason = error.message === "" ? "refused" : error.message.replace(/\s*\n\s*/g, " ");
+    const message = error.status === 415 ? "expected Content-Type: application/json" : reason;
+    return c.json({ error: plainLine(`${c.req.method} ${c.req.path}: ${message}`) }, error.status);
   }
   const passing = passingFault(error);
   if (error instanceof StoreFault || passing !== null) {

@@ -66,6 +66,13 @@ describe("a job", () => {
     expect(failed.message).toBe("gcopd: config.json, lr: expected a number (exit code 1)");
     expect(failed.exit_code).toBe(1);
     expect(await (await harness.fetch(`/api/jobs/${id}/log`)).text()).toContain("lr: expected a number");
+    const other = await harness.fetch(`/api/jobs/${id}/log?attempt=2`);
+    expect([other.status, await other.json()]).toEqual([
+      400,
+      { error: `GET /api/jobs/${id}/log, attempt: expected at most 1, the number of attempts` },
+    ]);
+    const late = await harness.post(`/api/jobs/${id}/cancel`);
+    expect([late.status, await late.json()]).toEqual([409, { error: `job ${id}: it has already failed` }]);
 
     const resumed = await harness.post(`/api/jobs/${id}/resume`);
     expect(resumed.status).toBe(202);
@@ -166,7 +173,7 @@ describe("a job", () => {
 
     const again = await harness.post(`/api/jobs/${id}/cancel`);
     expect(again.status).toBe(409);
-    expect(await again.json()).toEqual({ error: `job ${id}: it is cancelled already` });
+    expect(await again.json()).toEqual({ error: `job ${id}: it is already cancelled` });
   });
 
   it("that does not listen is ended after the time of grace", async () => {
@@ -194,6 +201,11 @@ describe("a job", () => {
         let heard = 0;
         await harness.events(id, undefined, ({ data }) => data.text === "asked to stop" && ++heard === times);
         expect((await harness.job(id)).state).toBe("cancelling");
+        const early = await harness.fetch(`/api/jobs/${id}`, { method: "DELETE" });
+        expect([early.status, await early.json()]).toEqual([
+          409,
+          { error: `job ${id}: it is cancelling: wait until it is cancelled` },
+        ]);
         graces.shift()!();
       }
       await harness.until(id, "cancelled");

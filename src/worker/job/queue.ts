@@ -183,8 +183,11 @@ export class JobQueue {
    */
   async remove(id: string): Promise<void> {
     const { state } = this.get(id);
-    if (!ENDED.includes(state) || this.#attempts.has(id))
-      throw new ApiError(409, `job ${id}: it is ${state}: cancel it first`);
+    if (!ENDED.includes(state)) {
+      const next = state === "cancelling" ? "wait until it is cancelled" : "cancel it first";
+      throw new ApiError(409, `job ${id}: it is ${state}: ${next}`);
+    }
+    if (this.#attempts.has(id)) throw new ApiError(409, `job ${id}: its end is being recorded: try again`);
     await this.folders.remove(id, () => this.#store.remove(id));
     this.#jobs.notify(id);
     await this.folders.removeAside(id);
@@ -206,8 +209,9 @@ export class JobQueue {
   /** The job, where it is `cancelling`. @throws ApiError 404; 409 when it has ended */
   #cancelling(id: string): StoredJob {
     const job = this.get(id);
-    if (job.state !== "cancelling") throw new ApiError(409, `job ${id}: it is ${job.state} already`);
-    return job;
+    if (job.state === "cancelling") return job;
+    const ended = job.state === "failed" ? "has already failed" : `is already ${job.state}`;
+    throw new ApiError(409, `job ${id}: it ${ended}`);
   }
 
   /**
