@@ -1,7 +1,7 @@
 // Attention by the matrix units: o = softmax(q · kᵀ / √D) · v, f16 operands, f32 sums. A workgroup takes ${ROWS} query rows
 // of one head and walks the keys that any of them sees in tiles of ${BK}: S = Q Kᵀ goes to workgroup memory, where its
-// threads make P = 2^(S − m) of it, and O += P V. ${SPLIT} subgroups hold the same rows, each with its share of a tile's keys
-// and of O's columns: what one loads from workgroup memory then serves more products.
+// threads make P = 2^(S − m) of it, and O += P V. Groups of ${SPLIT} subgroups hold the same rows, each with its share of a
+// tile's keys and of O's columns: what one loads from workgroup memory then serves more products.
 // S of a tile is computed beside P of the tile before: neither waits for the other.
 // Matrices cannot be scaled by rows in registers, so m is a maximum that lags behind: O is rescaled, through workgroup
 // memory, only where a row's true maximum has grown more than LAG beyond it. P stays below 2^LAG, well inside f16.
