@@ -100,7 +100,7 @@ export function attentionOperations(
       if (k.dtype === "f16") throw new Error("attention: the kernels for many rows read keys in f32 alone");
       const ranges = packRanges(keys);
       const matrices = chosen.forward ?? matrixTiles(context, "forward", sizes);
-      const byTiles = context.matmul === "shared" && queries >= FEWEST_TILE_ROWS;
+      const byTiles = context.matmul !== "tile" && queries >= FEWEST_TILE_ROWS;
       const held = byTiles ? heldHeads(sizes) : 0;
       const tileGroups = held > 0 ? rowGroups(sizes, held) : Math.ceil(queries / SHARED_ROWS) * heads;
       // Rows of decoding are of as many sequences, and see no key together.
@@ -173,14 +173,14 @@ export function attentionOperations(
       const dkvTiles = chosen.dkv ?? matrixTiles(context, "dkv", sizes);
       const forQuery = [q, k, v, dout, stats, ranges, dq];
       if (dqTiles) dqByMatrices(context, dqTiles, sizes, inputs, ranges, dq, 6 * work);
-      else if (context.matmul === "shared") runShared(commands, "dq", forQuery, sizes, 6 * work);
+      else if (context.matmul !== "tile") runShared(commands, "dq", forQuery, sizes, 6 * work);
       else {
         const threads = threadsFor(queries, shares) * heads;
         run(backward, "attention_dq", "rrrrrrw", forQuery, sizes, shares, threads, 6 * work);
       }
       const forKey = [q, k, v, dout, stats, queryEnd, dk, dv];
       if (dkvTiles) dkvByMatrices(context, dkvTiles, sizes, inputs, queryEnd, dk, dv, 8 * work);
-      else if (context.matmul === "shared") runShared(commands, "dkv", forKey, sizes, 8 * work);
+      else if (context.matmul !== "tile") runShared(commands, "dkv", forKey, sizes, 8 * work);
       else {
         const threads = threadsFor(sizes.keys, shares) * groups;
         run(backward, "attention_dkv", "rrrrrrww", forKey, sizes, shares, threads, 8 * work);

@@ -74,6 +74,20 @@ test("buffers that nobody wanted for long go, and those beyond what may be idle,
   expect(pool.take(256)).toBe(often);
 });
 
+test("the peak is that of two periods of allocations at most", () => {
+  const { pool } = openPool();
+  const [a, b] = [pool.take(4096), pool.take(8192)];
+  pool.giveBack(a);
+  pool.giveBack(b);
+  expect([pool.used, pool.idleBytes, pool.recentPeak]).toEqual([0, 12_288, 12_288]);
+  for (let i = 0; i < 12_288; i++) pool.giveBack(pool.take(256));
+  expect(pool.recentPeak).toBe(12_288);
+  for (let i = 0; i < 12_288; i++) pool.giveBack(pool.take(256));
+  expect(pool.recentPeak).toBe(256);
+  pool.trim(0);
+  expect([pool.used, pool.idleBytes]).toEqual([0, 0]);
+});
+
 test("buffers of an interval that failed are not handed out again, idle or not", () => {
   const { pool, destroyed } = openPool();
   const [idle, used] = [pool.take(1024), pool.take(1024)];

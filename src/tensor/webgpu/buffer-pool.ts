@@ -26,6 +26,11 @@ export class BufferPool {
   /** By size; the one made first stands last. */
   private readonly idle = new Map<number, PooledBuffer[]>();
   private clock = 0;
+  /** Bytes of the buffers that are handed out, and of the idle ones. */
+  used = 0;
+  idleBytes = 0;
+  /** The most bytes handed out at one time in this period of `MOST_AGE` allocations, and in the one before. */
+  private readonly peaks: [number, number] = [0, 0];
   private made = 0;
   private generation = 0;
   private distrusted = -1;
@@ -43,22 +48,46 @@ export class BufferPool {
 
   /** A buffer of at least so many bytes, or of exactly so many, with whatever values it held before. */
   take(bytes: number, exact = false): PooledBuffer {
-    this.clock++;
+    if (++this.clock % MOST_AGE === 0) {
+      this.peaks[1] = this.peaks[0];
+      this.peaks[0] = this.used;
+    }
+    const taken = this.find(bytes, exact);
+    this.used += taken.size;
+    this.peaks[0] = Math.max(this.peaks[0], this.used);
+    return taken;
+  }
+
+  forgetPeak(): void {
+    this.peaks.fill(this.used);
+  }
+
+  /** The most bytes that were handed out at one time of late. */
+  get recentPeak(): number {
+    return Math.max(...this.peaks);
+  }
+
+  private find(bytes: number, exact: boolean): PooledBuffer {
     const size = exact ? bytes : Math.min(classOf(bytes), this.longest);
     const most = exact ? size : MOST_LONGER * size;
     for (let longer = size; longer <= most; longer = classOf(longer + 1)) {
       const found = this.idle.get(longer)?.pop();
-      if (found) return found;
+      if (found) {
+        this.idleBytes -= found.size;
+        return found;
+      }
     }
     const buffer = this.create(size);
     return { buffer, id: this.made++, size, generation: this.generation, lastUse: -1, releasedAt: 0 };
   }
 
   giveBack(pooled: PooledBuffer): void {
+    this.used -= pooled.size;
     if (pooled.generation <= this.distrusted) {
       this.doomed.push(pooled);
       return;
     }
+    this.idleBytes += pooled.size;
     pooled.releasedAt = this.clock;
     const list = this.idle.get(pooled.size);
     if (!list) {
@@ -77,6 +106,8 @@ export class BufferPool {
   /** The device is gone, and every buffer with it. */
   reset(): void {
     this.idle.clear();
+    this.used = this.idleBytes = 0;
+    this.peaks.fill(0);
   }
 
   /** Begins a new interval of error checking; returns the one that ends. */
@@ -89,6 +120,7 @@ export class BufferPool {
     this.distrusted = Math.max(this.distrusted, generation);
     for (const list of this.idle.values()) this.doomed.push(...list);
     this.idle.clear();
+    this.idleBytes = 0;
   }
 
   /**
@@ -109,6 +141,7 @@ export class BufferPool {
         bytes -= entry.size;
         gone.add(entry);
       }
+    this.idleBytes = bytes;
     if (gone.size === 0) return new Set();
     for (const [size, list] of this.idle) {
       const left = list.filter((entry) => !gone.has(entry));

@@ -2,7 +2,7 @@ import type { Commands } from "./commands.ts";
 import type { ComputeFeatures, MatrixShape } from "./device.ts";
 import type { ToHalf, ToLostPanels, ToPanels } from "./half.ts";
 import type { GpuTensor, Memory } from "./memory.ts";
-import type { Tuning } from "./tuning.ts";
+import type { SharedKernel, Tuning } from "./tuning.ts";
 
 /** What every operation works with. */
 export interface Context {
@@ -13,7 +13,7 @@ export interface Context {
   /** The adapter computes on the processor: few workgroups at a time, dear loads, very dear barriers. */
   readonly software: boolean;
   /** `tile`: registers only, no barriers; `shared`: through tiles in workgroup memory. */
-  readonly matmul: "tile" | "shared";
+  readonly matmul: "tile" | "shared" | SharedKernel;
   /** `matmul` was asked for, and is not to be chosen by measuring. */
   readonly matmulFixed: boolean;
   /** What was measured to be best on this adapter. */

@@ -53,9 +53,10 @@ export type { TuningOptions, TuningStore } from "./tuner.ts";
 export interface WebGpuOptions extends DeviceOptions {
   /**
    * How matrices are multiplied: `shared` through workgroup memory (GPUs), `tile` in registers alone (software adapters,
-   * for which barriers are dear). By default whichever suits the adapter.
+   * for which barriers are dear). By default whichever suits the adapter. The name of one shared kernel takes that one
+   * for every product: for tests and measurements.
    */
-  matmul?: "tile" | "shared";
+  matmul?: Context["matmul"];
   /**
    * Format of the operands of linear layers, head and attention: `f32` (default), or `f16` scaled by powers of two, with
    * sums, residual stream, norms, softmax, gradients and optimizer state in f32 all the same. `auto`: f16 where matrix
@@ -133,7 +134,14 @@ export async function createWebGpuBackend(
   // Held until `dispose`, and let go then, since it also keeps Node alive.
   const held = new Set([compute.gpu]);
   const health = new DeviceHealth(device, () => memory.describe());
-  const memory = new Memory(device, () => health.check());
+  const memory = new Memory(
+    device,
+    () => health.check(),
+    (coming) => {
+      commands.flush();
+      commands.forget(memory.trim(coming));
+    },
+  );
   const bindingLimit = Math.min(
     options.bindingLimit ?? Number.POSITIVE_INFINITY,
     device.limits.maxStorageBufferBindingSize,

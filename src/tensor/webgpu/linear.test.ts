@@ -7,6 +7,7 @@ import type { Backend } from "../backend.ts";
 import { createReferenceBackend } from "../reference/index.ts";
 import type { RowSpan, Tensor } from "../tensor.ts";
 import { createWebGpuBackend, type WebGpuBackend } from "./index.ts";
+import { SHARED_KERNELS } from "./tuning.ts";
 
 /** M, N, K: with and without whole vec4s, below, at and past the edges of tiles. */
 const sizes = [
@@ -21,9 +22,10 @@ const sizes = [
   [65, 31, 68],
   [150, 100, 48],
   [601, 70, 24],
+  [260, 132, 40],
 ] as const;
 
-describe.each(["tile", "shared"] as const)("matrix products, %s kernels", (matmul) => {
+describe.each(["tile", ...SHARED_KERNELS] as const)("matrix products, %s kernels", (matmul) => {
   let backend: WebGpuBackend;
   beforeAll(async () => {
     backend = await createWebGpuBackend(await openGpu(), { matmul });

@@ -1,10 +1,12 @@
 // C[s, m, n] = Σ_k A(m, k) · B(k, n) over part s of k, through tiles in shared memory: 16 × 16 threads hold ${BM} × ${BN}
-// values of C and go through k by 16. Where A_K (B_K) is 1, k is contiguous in A (B), and its rows are whole vec4s; where
-// it is 0, m (n) is. If both have k contiguous, K is a multiple of 4; if only A has, A holds zeros up to the next one.
+// values of C and go through k by 16, loading the next tiles while they multiply. Where A_K (B_K) is 1, k is contiguous
+// in A (B), and its rows are whole vec4s; where it is 0, m (n) is. B_K needs A_K. If both have k contiguous, K is a
+// multiple of 4; if only A has, A holds zeros up to the next one.
 
 const BM = ${BM}u;
 const BN = ${BN}u;
 const BK = 16u;
+const THREADS = 256u;
 const A_K = ${A_K}u == 1u;
 const B_K = ${B_K}u == 1u;
 // One vec4 of padding a row spreads the transposing stores over the banks.
@@ -14,6 +16,13 @@ const B_ROW = BN / 4u + 1u;
 var<workgroup> tile_a: array<vec4f, BK * A_ROW>;
 var<workgroup> tile_b: array<vec4f, BK * B_ROW>;
 
+// What a thread loads of both tiles. With k contiguous, 4 rows by 4 values of k, to be transposed: of A by the first BM
+// threads, of B by the last BN, which have nothing of A.
+struct Loads {
+  x0: vec4f, x1: vec4f, x2: vec4f, x3: vec4f,
+  y0: vec4f, y1: vec4f,
+}
+
 fn load_a(row: u32, k4: u32, end: u32) -> vec4f {
   if (row >= P.M || k4 * 4u >= end) { return vec4f(); }
   return a_values(P.a_at + row * P.a_row + k4);
@@ -22,6 +31,77 @@ fn load_a(row: u32, k4: u32, end: u32) -> vec4f {
 fn load_b(row: u32, k4: u32, end: u32) -> vec4f {
   if (row >= P.N || k4 * 4u >= end) { return vec4f(); }
   return b_values(P.b_at + row * P.b_row + k4);
+}
+
+// Of the tiles from k0 on.
+fn load(m0: u32, n0: u32, k0: u32, end: u32, local: u32) -> Loads {
+  var loads: Loads;
+  if (A_K) {
+    if (local < BM) {
+      let row = m0 + local / 4u * 4u;
+      let k4 = k0 / 4u + local % 4u;
+      // @for r in 4
+      loads.x${r} = load_a(row + ${r}u, k4, end);
+      // @end
+    }
+  } else {
+    // @for r in A_LOADS
+    {
+      let at = local + ${r}u * THREADS;
+      let k = k0 + at / (BM / 4u);
+      let m4 = at % (BM / 4u);
+      if (k < end && m0 + m4 * 4u < P.M) { loads.x${r} = a_values(P.a_at + k * P.a_row + m0 / 4u + m4); }
+    }
+    // @end
+  }
+  if (B_K) {
+    let back = THREADS - 1u - local;
+    if (back < BN) {
+      let row = n0 + back / 4u * 4u;
+      let k4 = k0 / 4u + back % 4u;
+      // @for r in 4
+      loads.x${r} = load_b(row + ${r}u, k4, end);
+      // @end
+    }
+  } else {
+    // @for r in B_LOADS
+    {
+      let at = local + ${r}u * THREADS;
+      let k = k0 + at / (BN / 4u);
+      let n4 = at % (BN / 4u);
+      if (k < end && n0 + n4 * 4u < P.N) { loads.y${r} = b_values(P.b_at + k * P.b_row + n0 / 4u + n4); }
+    }
+    // @end
+  }
+  return loads;
+}
+
+fn store(loads: Loads, local: u32) {
+  if (A_K) {
+    if (local < BM) {
+      let to = local % 4u * 4u * A_ROW + local / 4u;
+      // @for q in 4
+      tile_a[to + ${q}u * A_ROW] = vec4f(loads.x0[${q}], loads.x1[${q}], loads.x2[${q}], loads.x3[${q}]);
+      // @end
+    }
+  } else {
+    // @for r in A_LOADS
+    tile_a[(local + ${r}u * THREADS) / (BM / 4u) * A_ROW + (local + ${r}u * THREADS) % (BM / 4u)] = loads.x${r};
+    // @end
+  }
+  if (B_K) {
+    let back = THREADS - 1u - local;
+    if (back < BN) {
+      let to = back % 4u * 4u * B_ROW + back / 4u;
+      // @for q in 4
+      tile_b[to + ${q}u * B_ROW] = vec4f(loads.x0[${q}], loads.x1[${q}], loads.x2[${q}], loads.x3[${q}]);
+      // @end
+    }
+  } else {
+    // @for r in B_LOADS
+    tile_b[(local + ${r}u * THREADS) / (BN / 4u) * B_ROW + (local + ${r}u * THREADS) % (BN / 4u)] = loads.y${r};
+    // @end
+  }
 }
 
 @compute @workgroup_size(256)
@@ -50,67 +130,26 @@ fn matmul_shared(
   let begin = s * P.part;
   let end = min(begin + P.part, P.K);
   let scale = product_scale();
+  var loads = load(m0, n0, begin, end, local);
   for (var k0 = begin; k0 < end; k0 += BK) {
-    if (A_K) {
-      // A block of 4 rows by 4 values of k, transposed in registers.
-      for (var block = local; block < BM; block += 256u) {
-        let row = block / 4u * 4u;
-        let k4 = k0 / 4u + block % 4u;
-        let x = load_a(m0 + row, k4, end);
-        let y = load_a(m0 + row + 1u, k4, end);
-        let z = load_a(m0 + row + 2u, k4, end);
-        let w = load_a(m0 + row + 3u, k4, end);
-        let to = block % 4u * 4u * A_ROW + row / 4u;
-        tile_a[to] = vec4f(x.x, y.x, z.x, w.x);
-        tile_a[to + A_ROW] = vec4f(x.y, y.y, z.y, w.y);
-        tile_a[to + 2u * A_ROW] = vec4f(x.z, y.z, z.z, w.z);
-        tile_a[to + 3u * A_ROW] = vec4f(x.w, y.w, z.w, w.w);
-      }
-    } else {
-      for (var at = local; at < BK * BM / 4u; at += 256u) {
-        let k = at / (BM / 4u);
-        let m4 = at % (BM / 4u);
-        var value = vec4f();
-        if (k0 + k < end && m0 + m4 * 4u < P.M) { value = a_values(P.a_at + (k0 + k) * P.a_row + m0 / 4u + m4); }
-        tile_a[k * A_ROW + m4] = value;
-      }
-    }
-    if (B_K) {
-      // From the other end of the workgroup, whose threads had less to load of A.
-      for (var block = 255u - local; block < BN; block += 256u) {
-        let row = block / 4u * 4u;
-        let k4 = k0 / 4u + block % 4u;
-        let x = load_b(n0 + row, k4, end);
-        let y = load_b(n0 + row + 1u, k4, end);
-        let z = load_b(n0 + row + 2u, k4, end);
-        let w = load_b(n0 + row + 3u, k4, end);
-        let to = block % 4u * 4u * B_ROW + row / 4u;
-        tile_b[to] = vec4f(x.x, y.x, z.x, w.x);
-        tile_b[to + B_ROW] = vec4f(x.y, y.y, z.y, w.y);
-        tile_b[to + 2u * B_ROW] = vec4f(x.z, y.z, z.z, w.z);
-        tile_b[to + 3u * B_ROW] = vec4f(x.w, y.w, z.w, w.w);
-      }
-    } else {
-      for (var at = local; at < BK * BN / 4u; at += 256u) {
-        let k = at / (BN / 4u);
-        let n4 = at % (BN / 4u);
-        var value = vec4f();
-        if (k0 + k < end && n0 + n4 * 4u < P.N) { value = b_values(P.b_at + (k0 + k) * P.b_row + n0 / 4u + n4); }
-        tile_b[k * B_ROW + n4] = value;
-      }
-    }
+    store(loads, local);
     workgroupBarrier();
-    for (var k = 0u; k < BK; k++) {
-      // @for i in TM4
-      let a${i} = tile_a[k * A_ROW + ${i}u * 16u + ty];
-      // @end
-      // @for j in TN4
-      let b${j} = tile_b[k * B_ROW + ${j}u * 16u + tx];
-      // @for i in TM4
-      // @for q in 4
-      c${i}_${q}_${j} += a${i}[${q}] * b${j};
-      // @end
-      // @end
+    if (k0 + BK < end) { loads = load(m0, n0, k0 + BK, end, local); }
+    for (var k = 0u; k < BK; k += ${UNROLL}u) {
+      // @for u in UNROLL
+      {
+        // @for i in TM4
+        let a${i} = tile_a[(k + ${u}u) * A_ROW + ${i}u * 16u + ty];
+        // @end
+        // @for j in TN4
+        let b${j} = tile_b[(k + ${u}u) * B_ROW + ${j}u * 16u + tx];
+        // @for i in TM4
+        // @for q in 4
+        c${i}_${q}_${j} += a${i}[${q}] * b${j};
+        // @end
+        // @end
+        // @end
+      }
       // @end
     }
     workgroupBarrier();

@@ -6,16 +6,23 @@ import { distinct, matrixCandidates, multiplyMatrix, refineMatrix } from "./matm
 import operandsSource from "./matmul-operands.wgsl?raw";
 import type { Operand, Product } from "./matmul-product.ts";
 import scalar from "./matmul-scalar.wgsl?raw";
-import shared from "./matmul-shared.wgsl?raw";
+import sharedSource from "./matmul-shared.wgsl?raw";
 import tileNN from "./matmul-tile-nn.wgsl?raw";
 import tileNT from "./matmul-tile-nt.wgsl?raw";
 import tileTN from "./matmul-tile-tn.wgsl?raw";
 import type { GpuTensor } from "./memory.ts";
 import sumParts from "./sum-parts.wgsl?raw";
-import type { ProductChoice, ProductKernel, ProductUnit } from "./tuning.ts";
+import type { ProductChoice, ProductKernel, ProductUnit, SharedKernel } from "./tuning.ts";
 
 /** The kernels of f32 arithmetic among which there is a choice. */
-export const PRODUCT_SOURCES: readonly string[] = [operandsSource, shared, tileNN, tileNT, tileTN, sumParts];
+export const PRODUCT_SOURCES: readonly string[] = [
+  operandsSource,
+  sharedSource,
+  tileNN,
+  tileNT,
+  tileTN,
+  sumParts,
+];
 
 /** How an operand is read: f32, or f16 packed two per u32 with its scale. */
 interface Source {
@@ -25,11 +32,28 @@ interface Source {
 
 /** Up to this many rows a GPU is better served by many small tiles than by a few shared ones. */
 const FEW_ROWS = 16;
-/** Workgroups that keep a large GPU busy. */
+/** Workgroups that keep a large GPU busy, and fewer that still do. */
 const MANY_GROUPS = 512;
+const SOME_GROUPS = 256;
 /** f32 sums over more rows than this are taken in parts, for the sake of their last digits. */
 const LONGEST_PART = 8192;
 const MOST_PART_VALUES = 2 ** 24;
+
+/** What a workgroup of the shared kernel computes of C; `unroll`: values of k written out one after the other. */
+interface SharedTile {
+  readonly rows: number;
+  readonly columns: number;
+  readonly unroll: number;
+}
+
+/** Measured on an H100: large products gain by the largest tile and by unrolling it, the others lose by either. */
+const SHARED_TILES: Readonly<Record<SharedKernel, SharedTile>> = {
+  "shared-128x128": { rows: 128, columns: 128, unroll: 16 },
+  "shared-128": { rows: 128, columns: 64, unroll: 1 },
+  "shared-64": { rows: 64, columns: 64, unroll: 1 },
+};
+
+type Sizes = Pick<Product, "m" | "n" | "k">;
 
 const isVec4 = ({ at = 0, row }: Operand): boolean => at % 4 === 0 && row % 4 === 0;
 const ceil = (x: number, by: number): number => Math.ceil(x / by);
@@ -42,11 +66,11 @@ function vec4Parameters({ a, b, c, m, n, k }: Product): number[] {
 export function multiplyNT(context: Context, product: Product): void {
   const { a, b, m, n, k } = product;
   if (m > FEW_ROWS && multiplyMatrix(context, product, "nt")) return;
-  const sharedRows = rowsOfShared(choose(context, "nt", product));
+  const tile = sharedTile(choose(context, "nt", product));
   if (k % 4 !== 0 || !isVec4(a) || !isVec4(b)) {
     multiplyScalar(context, product, [a.row, 1], [b.row, 1], false);
-  } else if (sharedRows > 0) {
-    multiplyShared(context, product, sharedRows, [1, 1], 1, k);
+  } else if (tile) {
+    multiplyShared(context, product, tile, [1, 1], 1, k);
   } else {
     const [rm, rn] = tileSizes(context, m);
     const constants = { RM: rm, RN: rn };
@@ -67,11 +91,11 @@ export function refineNT(context: Context, product: Product): void {
 export function multiplyNN(context: Context, product: Product, padded = false): void {
   const { a, b, m, n, k } = product;
   if (m > FEW_ROWS && multiplyMatrix(context, product, "nn")) return;
-  const sharedRows = rowsOfShared(choose(context, "nn", product));
+  const tile = sharedTile(choose(context, "nn", product));
   if ((k % 4 !== 0 && !padded) || !isVec4(a) || !isVec4(b)) {
     multiplyScalar(context, product, [a.row, 1], [1, b.row], false);
-  } else if (sharedRows > 0) {
-    multiplyShared(context, product, sharedRows, [1, 0], 1, ceil(k, 4) * 4);
+  } else if (tile) {
+    multiplyShared(context, product, tile, [1, 0], 1, ceil(k, 4) * 4);
   } else {
     const [rm, rn] = tileSizes(context, m);
     const rn4 = ceil(rn, 4);
@@ -91,19 +115,19 @@ export function accumulateTN(context: Context, product: Product): void {
   }
   const { memory } = context;
   const choice = choose(context, "tn", product);
-  const sharedRows = rowsOfShared(choice);
-  const wanted = choice.parts ?? partsRule(context, choice.kernel, m, n);
+  const shared = sharedTile(choice);
+  const wanted = choice.parts ?? partsRule(context, choice.kernel, product);
   const parts = Math.max(Math.min(wanted, mostParts(product)), ceil(k, LONGEST_PART));
   // Whole steps of 16, which is how far the shared kernel goes at a time.
   const part = ceil(ceil(k, parts), 16) * 16;
   const count = ceil(k, part);
   const partial = memory.allocate([count, m, n], "f32");
   const inner = { ...product, c: { tensor: partial, row: n } };
-  if (sharedRows > 0) {
-    multiplyShared(context, inner, sharedRows, [0, 0], count, part);
+  if (shared) {
+    multiplyShared(context, inner, shared, [0, 0], count, part);
   } else {
-    const tile = [ceil(m, 8), ceil(n, 8), count];
-    dispatchTiles(context, inner, "matmul_tile_tn", tileTN, { RM4: 2, RN4: 2 }, tile, [part, count]);
+    const tiles = [ceil(m, 8), ceil(n, 8), count];
+    dispatchTiles(context, inner, "matmul_tile_tn", tileTN, { RM4: 2, RN4: 2 }, tiles, [part, count]);
   }
   addParts(context, partial, count, m * n, c.tensor, c.at ?? 0, true);
   memory.free(partial);
@@ -196,22 +220,29 @@ const f32Unit = ({ f16 }: Context): ProductUnit => (f16 === "packed" ? "packed" 
 function choose(context: Context, form: ProductForm, { m, n, k }: Product): ProductChoice {
   // Few rows have a kernel of their own.
   if (form !== "tn" && m <= FEW_ROWS) return { kernel: "tile" };
-  return context.tuning.product(f32Unit(context), form, m, n, k) ?? { kernel: kernelRule(context, m) };
+  return (
+    context.tuning.product(f32Unit(context), form, m, n, k) ?? {
+      kernel: kernelRule(context, form, { m, n, k }),
+    }
+  );
 }
 
-function kernelRule({ matmul }: Context, m: number): ProductKernel {
-  if (matmul === "tile") return "tile";
+function kernelRule({ matmul }: Context, form: ProductForm, { m, n, k }: Sizes): ProductKernel {
+  if (matmul !== "shared") return matmul;
+  const square = SHARED_TILES["shared-128x128"];
+  const fills = form === "tn" || ceil(m, square.rows) * ceil(n, square.columns) >= SOME_GROUPS;
+  if (fills && Math.min(m, n, k) >= 512) return "shared-128x128";
   return m >= 512 ? "shared-128" : "shared-64";
 }
 
 /** Of form `tn`. */
-function partsRule(context: Context, kernel: ProductKernel, m: number, n: number): number {
-  const rows = rowsOfShared({ kernel });
-  if (rows > 0) return ceil(MANY_GROUPS, ceil(m, rows) * ceil(n, SHARED_COLUMNS));
+function partsRule(context: Context, kernel: ProductKernel, { m, n }: Sizes): number {
+  const tile = sharedTile({ kernel });
+  if (tile) return ceil(MANY_GROUPS, ceil(m, tile.rows) * ceil(n, tile.columns));
   return ceil(context.software ? 256 : 32768, ceil(m, 8) * ceil(n, 8));
 }
 
-const mostParts = ({ m, n, k }: Pick<Product, "m" | "n" | "k">): number =>
+const mostParts = ({ m, n, k }: Sizes): number =>
   Math.max(1, Math.min(ceil(k, 128), Math.floor(MOST_PART_VALUES / (m * n))));
 
 /** What may be measured against each other for a product, the rule's choice first; of few rows nothing. */
@@ -220,41 +251,51 @@ export function productCandidates(context: Context, shape: ProductShape): Produc
   if ((form !== "tn" && m <= FEW_ROWS) || m * n * k === 0 || [m, n, k].some((size) => size % 4 !== 0))
     return [];
   if (context.f16 === "matrix") return matrixCandidates(context, shape);
-  const rule = kernelRule(context, m);
+  const rule = kernelRule(context, form, shape);
   const kernels: ProductKernel[] = ["shared-128", "shared-64", "tile"];
+  // Where its tile is not full, it is not worth its compilation.
+  if (Math.min(m, n, k) >= 256) kernels.push("shared-128x128");
   const found: ProductChoice[] = [];
   for (const kernel of [rule, ...kernels]) {
     if (context.matmulFixed && (kernel === "tile") !== (rule === "tile")) continue;
     if (form !== "tn") found.push({ kernel });
     else
       for (const factor of [1, 0.5, 2, 4])
-        found.push({ kernel, parts: Math.round(partsRule(context, kernel, m, n) * factor) });
+        found.push({ kernel, parts: Math.round(partsRule(context, kernel, shape) * factor) });
   }
   return distinct(found, mostParts(shape));
 }
 
-/** Rows of C a workgroup of the shared kernel, or 0 for another kernel. */
-function rowsOfShared({ kernel }: ProductChoice): number {
-  return kernel === "shared-128" ? 128 : kernel === "shared-64" ? 64 : 0;
+/** The shared kernel's tile of C, or undefined for another kernel. */
+function sharedTile({ kernel }: ProductChoice): SharedTile | undefined {
+  return kernel in SHARED_TILES ? SHARED_TILES[kernel as SharedKernel] : undefined;
 }
 
-const SHARED_COLUMNS = 64;
-
-/** `bm`: rows of C a workgroup. `aK`, `bK`: 1 where k runs along the rows of A, of B. */
+/** `aK`, `bK`: 1 where k runs along the rows of A, of B. */
 function multiplyShared(
   context: Context,
   product: Product,
-  bm: number,
+  { rows, columns, unroll }: SharedTile,
   [aK, bK]: [number, number],
   parts: number,
   part: number,
 ): void {
   const { m, n, k } = product;
-  const bn = SHARED_COLUMNS;
-  const constants = { BM: bm, BN: bn, TM4: bm / 64, TN4: bn / 64, A_K: aK, B_K: bK };
+  const [tm4, tn4] = [rows / 64, columns / 64];
+  const constants = {
+    BM: rows,
+    BN: columns,
+    TM4: tm4,
+    TN4: tn4,
+    A_LOADS: tm4,
+    B_LOADS: tn4,
+    A_K: aK,
+    B_K: bK,
+    UNROLL: unroll,
+  };
   context.commands.dispatch({
-    ...withOperands(context, product, "matmul_shared", shared, constants),
-    groups: ceil(m, bm) * ceil(n, bn) * parts,
+    ...withOperands(context, product, "matmul_shared", sharedSource, constants),
+    groups: ceil(m, rows) * ceil(n, columns) * parts,
     uints: [...vec4Parameters(product), part, parts],
     work: 2 * m * n * k,
   });

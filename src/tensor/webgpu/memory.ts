@@ -9,7 +9,7 @@ const ALIGNMENT = 16;
 export const WINDOW_STEP = 64;
 /** Smaller buffers are not worth being cut to measure. */
 const WORTH_FITTING = 2 ** 16;
-/** Idle buffers are kept up to this many bytes, and beyond it up to twice what is alive. */
+/** Bytes that all buffers may take beyond the most that tensors took of late. */
 const POOL_SLACK = 2 ** 30;
 
 export type GpuType = WeightFormat | "u32";
@@ -136,11 +136,16 @@ export class Memory {
     private readonly device: GPUDevice,
     /** Throws when the device is gone, so that an operation that fails for it has made no tensor yet. */
     private readonly check: () => void = () => {},
-    /** Bytes of idle buffers that are kept whatever is alive. */
+    /** Submits what is encoded and calls `trim` with these bytes, which are about to be made. */
+    private readonly makeRoom: (coming: number) => void = () => {},
     private readonly slack = POOL_SLACK,
   ) {
     const usage = USAGE.storage | USAGE.copySource | USAGE.copyDestination;
-    this.pool = new BufferPool((size) => device.createBuffer({ size, usage }), device.limits.maxBufferSize);
+    this.pool = new BufferPool((size) => {
+      const { used, idleBytes, recentPeak } = this.pool;
+      if (used + size + idleBytes > Math.max(used + size, recentPeak) + slack) this.makeRoom(size);
+      return device.createBuffer({ size, usage });
+    }, device.limits.maxBufferSize);
   }
 
   /** Values are whatever the buffer held before: the caller writes all of them, or zeroes them first. */
@@ -198,6 +203,8 @@ export class Memory {
     }
     for (const scope of this.scopes) scope.delete(tensor);
     this.pool.giveBack(tensor.pooled);
+    // The last model was closed.
+    if (this.liveTensors === 0) this.pool.forgetPeak();
   }
 
   freeCopies(tensor: GpuTensor, format: "half" | "panels"): void {
@@ -283,11 +290,17 @@ export class Memory {
   }
 
   /**
-   * Gives back buffers that have not been reused for long, or that are far more than what is alive, and returns the ids
-   * of those that are gone. Only right when no encoded command is pending.
+   * Gives back buffers that have not been reused for long, or by which all take more than the most of late and some
+   * slack, and returns the ids of those that are gone. What a step took is thus there for the next one, and passes of
+   * another kind do not add theirs to it. Only right when no encoded command is pending.
+   *
+   * @param coming bytes about to be made, which leave half of the slack, so that not each further buffer asks again
    */
-  trim(): ReadonlySet<number> {
-    return this.pool.trim(2 * (this.liveBytes + this.keptBytes) + this.slack);
+  trim(coming = 0): ReadonlySet<number> {
+    const { used, recentPeak } = this.pool;
+    return this.pool.trim(
+      Math.max(0, recentPeak - used - coming) + (coming > 0 ? this.slack / 2 : this.slack),
+    );
   }
 }
 

@@ -8,7 +8,15 @@ import type { Context } from "./context.ts";
 import { createWebGpuBackend, type TuningOptions, type TuningStore, type WebGpuBackend } from "./index.ts";
 import { matrixCandidates } from "./matmul-matrix.ts";
 import { kernelHash } from "./tuner.ts";
-import { attentionClass, decide, parseTuningFile, productClass, Tuning, type TuningFile } from "./tuning.ts";
+import {
+  attentionClass,
+  decide,
+  parseTuningFile,
+  productClass,
+  SHARED_KERNELS,
+  Tuning,
+  type TuningFile,
+} from "./tuning.ts";
 
 const FORMS: readonly ProductForm[] = ["nt", "nn", "tn"];
 const shapes = (m: number, n: number, k: number): TuningShapes => ({
@@ -112,7 +120,7 @@ describe("on the software adapter", () => {
     expect(backend.live()).toEqual(live);
     const choices = Object.values(backend.tuned.products);
     expect(choices).toHaveLength(1);
-    for (const { kernel } of choices) expect(["tile", "shared-64", "shared-128"]).toContain(kernel);
+    for (const { kernel } of choices) expect(["tile", ...SHARED_KERNELS]).toContain(kernel);
     (await products(backend)).forEach((values, i) => {
       expect(relativeError(values, before[i]!)).toBeLessThan(1e-6);
     });

@@ -10,11 +10,15 @@ import type { ProductForm, ProductShape } from "../tuning-shapes.ts";
 /** What multiplies: subgroup matrices, or f32 arithmetic on f16 (`packed`) or f32 operands. */
 export type ProductUnit = "matrix" | "packed" | "f32";
 
-/** `large`, `small`: tiles of the matrix kernel. The rest: f32 arithmetic, by tiles of 128 or 64 rows or in registers. */
+/** Through tiles of C in workgroup memory: rows × columns, 64 columns where none are named. */
+export const SHARED_KERNELS = ["shared-128x128", "shared-128", "shared-64"] as const;
+export type SharedKernel = (typeof SHARED_KERNELS)[number];
+
+/** `large`, `small`: tiles of the matrix kernel. The rest: f32 arithmetic, by shared tiles or in registers. */
 const KERNELS = {
   matrix: ["large", "small"],
-  packed: ["shared-128", "shared-64", "tile"],
-  f32: ["shared-128", "shared-64", "tile"],
+  packed: [...SHARED_KERNELS, "tile"],
+  f32: [...SHARED_KERNELS, "tile"],
 } as const;
 export type ProductKernel = (typeof KERNELS)[ProductUnit][number];
 
