@@ -20,7 +20,7 @@ import { keysOfSelection } from "../../core/retrieval/selection-keys.ts";
 import { openModelFolder } from "../../engine/hub/node.ts";
 import { openFolder } from "../../engine/native/node-folder.ts";
 import { type RecordLine, readRecords } from "../../formats/read.ts";
-import { WEIGHT_CHOICES, type WeightChoice } from "../../tensor/index.ts";
+import { readModelHeader, WEIGHT_CHOICES, type WeightChoice } from "../../tensor/index.ts";
 import { openTokenizer, textCodec } from "../../text/index.ts";
 import { plain, signed, table } from "../demo/table.ts";
 import { openCompute } from "../engine/compute.ts";
@@ -111,6 +111,7 @@ async function gate(options: Options, signal: AbortSignal): Promise<void> {
     onProgress: downloaded(),
     onNote: progress,
   });
+  await readModelHeader(folder);
   const tokenizer = await openTokenizer(openFolder(options.tokenizer ?? folder.name));
   const chosen = await chosenLines(options, signal);
   const compute = await openCompute({ device: options.device, compute: options.compute, onNote: progress });
