@@ -3,6 +3,7 @@
 import type { ReactNode } from "react";
 import { type Method, methodLabel } from "../../../core/method/index.ts";
 import { isOneOf } from "../../../core/one-of.ts";
+import { startedAt } from "../../../protocol/target.ts";
 import { Labelled } from "../../base/labelled.tsx";
 import { shownName } from "../../base/text/shown-text.ts";
 import { isModelAtWork } from "../../compute/computing.ts";
@@ -13,7 +14,6 @@ import { LONGEST_NAME } from "../../compute/run-card/run-name.tsx";
 import { CONFIG_FIELDS, isReached } from "../../compute/runs/config-fields.ts";
 import { useTargets } from "../../compute/runs/launches.ts";
 import { useRuns } from "../../compute/runs/runs-store.ts";
-import { startedAt } from "../../compute/runs/target-words.ts";
 import type { Target } from "../../compute/runs/worker-answers.ts";
 import { useUi } from "../../compute/store.ts";
 import { firstProblem } from "../../compute/training/form-problems.ts";
