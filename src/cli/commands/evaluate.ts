@@ -46,7 +46,7 @@ async function run({ config: file, out, against, ...given }: Options): Promise<v
       ...watching,
     });
     printLine(figuresText(results));
-    if (comparison !== null) printLine(`less ${against}: ${comparisonText(comparison)}`);
+    if (comparison !== null) printLine(comparisonText(out, against!, comparison));
     progress(`gcopd: all figures are in ${join(out, "results.json")}`);
   });
 }

@@ -232,7 +232,7 @@ async function runParts(parts: Parts, inside: (name: string) => string): Promise
           await writeJson(inside("results.json"), { before: measured, after: results, comparison });
           printLine(`before: ${figuresText(measured!)}`);
           printLine(`after: ${figuresText(results)}`);
-          if (comparison !== null) printLine(`after less before: ${comparisonText(comparison)}`);
+          if (comparison !== null) printLine(comparisonText("after", "before", comparison));
           progress(`gcopd: all figures are in ${inside("results.json")}`);
         }),
     ],

@@ -41,11 +41,11 @@ function optionOf({ key, text, as }: TargetKey): Option {
 export function register(program: Command): void {
   const target = program
     .command("target")
-    .description("Manages the places where `gcopd launch` starts runs (docs/remote.md).");
+    .description("Manage the places where `gcopd launch` starts runs (docs/remote.md).");
   const add = target
     .command("add <name>")
     .description(
-      `Writes a target into ${targetsFile()}, which you may also edit by hand. It holds no secrets: ssh uses your own keys and configuration.`,
+      `Write a target into ${targetsFile()}, which you may also edit by hand. It holds no secrets: ssh uses your own keys and configuration.`,
     )
     .addOption(
       new Option("--scheduler <name>", "what starts runs there").choices(SCHEDULER_NAMES).default("none"),
@@ -63,7 +63,7 @@ export function register(program: Command): void {
     });
   target
     .command("list")
-    .description("Prints the targets.")
+    .description("Print the targets.")
     .option("--json", "as JSON")
     .action(({ json }: { json?: boolean }) => {
       const targets = readTargets();
@@ -82,7 +82,7 @@ export function register(program: Command): void {
   target
     .command("check <name>")
     .description(
-      "Tries every step a run needs on a target, and says what is missing and what to do. Exits with 1 when something is missing.",
+      "Try every step a run needs on a target, and says what is missing and what to do. Exits with 1 when something is missing.",
     )
     .option("--json", "as JSON")
     .action(async (name: string, { json }: { json?: boolean }) => {
