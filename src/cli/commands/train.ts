@@ -126,7 +126,7 @@ export async function trained(options: Options): Promise<RunEnd | "interrupted">
     });
     if (ended === "stopped") process.exitCode = interrupt.exitCode ?? 1;
     if (ended === "done" && !options.plan && !json)
-      progress(`gcopd: the student is in ${join(options.out!, "student")}`);
+      progress(`the student is in ${join(options.out!, "student")}`);
     return ended;
   } catch (error) {
     if (!(options.plan ? interrupt.first : interrupt.second).aborted) throw error;
