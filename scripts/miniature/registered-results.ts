@@ -3,6 +3,7 @@ import { table } from "../../src/cli/demo/table.ts";
 import { InputError } from "../../src/core/errors.ts";
 import { overSeeds } from "../../src/core/evaluation/training-seeds.ts";
 import { RESULTS_FORMAT } from "../../src/core/loop/experiment-results.ts";
+import { methodLabel } from "../../src/core/method/index.ts";
 import type { RegisteredCell } from "./cells.ts";
 import {
   type PooledDifference,
@@ -52,7 +53,8 @@ export function registeredResults(
   };
 }
 
-const labelled = ({ methods }: Registration) => methods.map(({ id, label = id }) => ({ id, label }));
+const labelled = ({ methods }: Registration) =>
+  methods.map(({ id, label = methodLabel(id) }) => ({ id, label }));
 
 /** The tables as text. */
 export function resultsText({

@@ -5,6 +5,8 @@ import { InputError } from "../core/errors.ts";
 import { parseJsonText } from "../core/json.ts";
 import { checkedBy } from "../core/record/describe-issue.ts";
 import { parseHubName } from "../engine/hub/hub-client.ts";
+import { openFolder } from "../engine/native/node-folder.ts";
+import { readModelHeader } from "../tensor/index.ts";
 import { readText } from "./io.ts";
 
 /** @throws InputError that names file and key */
@@ -19,17 +21,31 @@ export const absoluteFrom =
     resolve(dirname(file), path);
 
 /**
- * The same for a model, which may be named as on the hub.
+ * The same for a model, which may be named as on the hub. A folder is checked before anything starts: its config.json
+ * and the headers of its weights are read.
  *
- * @throws InputError for a name that looks like one of the hub's and is none
+ * @param check of the folder, where it need not hold a model as it is
+ * @throws InputError that names the config's file and key, for a folder without a sound model and for a name that looks
+ *   like one of the hub's and is none
  */
-export const absoluteModel =
-  (file: string, key: string) =>
-  (path: string): string => {
-    try {
-      return parseHubName(path) === null ? absoluteFrom(file)(path) : path;
-    } catch (error) {
-      if (!(error instanceof InputError)) throw error;
-      throw new InputError(error.message, { file, key });
-    }
-  };
+export async function absoluteModel(
+  file: string,
+  key: string,
+  named: string,
+  check: (folder: string) => unknown = checkModel,
+): Promise<string> {
+  try {
+    if (parseHubName(named) !== null) return named;
+    const path = absoluteFrom(file)(named);
+    await check(path);
+    return path;
+  } catch (error) {
+    if (!(error instanceof InputError)) throw error;
+    throw new InputError(error.message, { file, key });
+  }
+}
+
+/** @throws InputError for a folder without a sound model; no weight is read */
+export async function checkModel(folder: string): Promise<void> {
+  await readModelHeader(openFolder(folder));
+}

@@ -54,6 +54,11 @@ export async function main(args: string[]): Promise<number> {
     .description("Graph-conditioned on-policy distillation: retrieval, evidence, scoring and training.")
     .version(PACKAGE.version, "--version", "print the version")
     .showHelpAfterError("(add --help for the options)")
+    // A list of commands has the first sentence of each; its own help has them all.
+    .configureHelp({
+      subcommandDescription: (command) =>
+        /^.*?\.(?= |$)/s.exec(command.description())?.[0] ?? command.description(),
+    })
     .exitOverride();
   for (const { register } of await Promise.all(needed(args[0]).map((load) => load()))) register(program);
   for (const command of program.commands) command.exitOverride();

@@ -12,71 +12,180 @@ const kubeName = z
   .string()
   .regex(/^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/, { error: "expected a name as Kubernetes takes it" });
 
-/** What starts runs on a target. */
-export const SCHEDULERS = ["none", "slurm", "ray", "kubernetes"] as const;
-export type Scheduler = (typeof SCHEDULERS)[number];
+/** What starts runs on a target: its name for people, and whether a target with it may have a host. */
+export const SCHEDULERS = {
+  none: { label: "a shell", onHost: true },
+  slurm: { label: "Slurm", onHost: true },
+  ray: { label: "Ray", onHost: true },
+  // kubectl runs here, and says nothing of where the cluster is.
+  kubernetes: { label: "Kubernetes", onHost: false },
+} as const satisfies Record<string, { label: string; onHost: boolean }>;
+export type Scheduler = keyof typeof SCHEDULERS;
+export const SCHEDULER_NAMES = Object.keys(SCHEDULERS) as [Scheduler, ...Scheduler[]];
 
-/** The keys of a target, each by itself. */
+/** How people give a key, by an option of `gcopd target add` and in the form of the page. */
+interface Input {
+  /** How its text is read; as it is when absent. Words and pairs (NAME=VALUE) may be several. */
+  as?: "number" | "file" | "words" | "pairs" | "json";
+  /** What it counts with; it always counts when absent. */
+  with?: "host" | readonly Scheduler[];
+  /** Its field: caption, and an example or what holds when it is empty. The form has none when absent. */
+  field?: readonly [label: string, hint: string];
+}
+
+const inputs = z.registry<Input>();
+
+/** A key with what it is, for the help of the command line and the API's description. */
+function key<S extends z.ZodType>(schema: S, text: string, input: Input): S {
+  const described = schema.describe(text);
+  inputs.add(described, input);
+  return described;
+}
+
+/** The keys of a target, each by itself. What the command line and the page show of them follows from here. */
 export const targetFields = z.strictObject({
-  host: word.optional().describe("Host, or its name in the ssh configuration; this machine when absent."),
-  user: word.optional(),
-  port: z.int().min(1).max(65_535).optional(),
-  ssh_config: z.string().min(1).optional().describe("In place of ~/.ssh/config."),
-  scheduler: z.enum(SCHEDULERS).default("none"),
-  partition: word.optional(),
-  account: word.optional(),
-  gpus: z.int().min(1).optional().describe("Asked of the scheduler, and counted for the price."),
-  time: word.optional().describe("Time limit, as sbatch takes it."),
-  sbatch: z
-    .array(z.string().regex(/^--[^\r\n]+$/, { error: "expected an option of sbatch, as --mem=64G" }))
-    .optional(),
-  slurmrestd: z
-    .string()
-    .regex(/^(https?:\/\/[^\s/@?#]+(\/[^\s?#]*)?|unix:\/\S+)$/, {
-      error:
-        "expected http://HOST:PORT, https://HOST or unix:/PATH of slurmrestd, as this machine reaches it",
-    })
-    .optional()
-    .describe("Slurm's REST API, in place of sbatch; the token is that of SLURM_JWT."),
-  ray_address: z
-    .url({ protocol: /^https?$/ })
-    .optional()
-    .describe("URL of Ray's dashboard, as that machine reaches it; `ray` finds its cluster when absent."),
-  kube_context: z.string().min(1).optional().describe("Of your kubeconfig; its current one when absent."),
-  namespace: kubeName.optional(),
-  claim: kubeName.optional().describe("Persistent volume claim that has `scratch`; needed with Kubernetes."),
-  gpu_resource: word.optional().describe("Name of a GPU in the cluster; nvidia.com/gpu when absent."),
-  resources: z
-    .record(word, word)
-    .optional()
-    .describe('What else a run asks of Kubernetes, as {"cpu": "8", "memory": "64Gi"}.'),
-  pod: z
-    .record(z.string(), z.unknown())
-    .refine((pod) => !Object.hasOwn(pod, "containers"), { error: "its containers are gcopd's" })
-    .optional()
-    .describe("Further fields of the pod's spec, as nodeSelector and tolerations."),
-  modules: z.array(word).default([]).describe("Loaded by `module load` before gcopd."),
-  image: word
-    .optional()
-    .describe("Apptainer image that gcopd runs in, a path; with Kubernetes the container image."),
-  gcopd: z
-    .string()
-    .regex(/^[^\r\n]+$/)
-    .optional()
-    .describe("Command that runs gcopd there; `gcopd` when absent, on this machine the one that launches."),
-  scratch: there.describe("Folder in which each run gets a folder of its own."),
-  models: z.record(word, there).default({}).describe("Paths of models there; `target:NAME` names one."),
-  price_per_gpu_hour: z.number().min(0).optional().describe("In the currency of your choice."),
+  host: key(word.optional(), "host, or its name in your ssh configuration; this machine when absent", {
+    field: ["Host", "empty: this machine"],
+  }),
+  user: key(word.optional(), "user on the host", { with: "host", field: ["User", "as ssh takes it"] }),
+  port: key(z.int().min(1).max(65_535).optional(), "port of its ssh server", {
+    as: "number",
+    with: "host",
+    field: ["Port", "22"],
+  }),
+  ssh_config: key(z.string().min(1).optional(), "ssh configuration to use instead of ~/.ssh/config", {
+    as: "file",
+    with: "host",
+  }),
+  scratch: key(there, "absolute path of a folder there, in which each run gets its own", {
+    field: ["Scratch folder", "/scratch/me"],
+  }),
+  scheduler: z.enum(SCHEDULER_NAMES).default("none").describe("what starts runs there"),
+  slurmrestd: key(
+    z
+      .string()
+      .regex(/^(https?:\/\/[^\s/@?#]+(\/[^\s?#]*)?|unix:\/\S+)$/, {
+        error:
+          "expected http://HOST:PORT, https://HOST or unix:/PATH of slurmrestd, as this machine reaches it",
+      })
+      .optional(),
+    "Slurm's REST API as this machine reaches it (http://HOST:PORT, https://HOST, unix:/PATH), instead of sbatch; its token comes from SLURM_JWT",
+    { with: ["slurm"], field: ["slurmrestd", "empty: sbatch"] },
+  ),
+  partition: key(word.optional(), "Slurm's partition", { with: ["slurm"], field: ["Partition", ""] }),
+  account: key(word.optional(), "Slurm's account", { with: ["slurm"], field: ["Account", ""] }),
+  time: key(
+    word.optional(),
+    "time limit as sbatch takes it, such as 12:00:00; shortly before it, a run ends after its step",
+    { with: ["slurm"], field: ["Time limit", "12:00:00"] },
+  ),
+  sbatch: key(
+    z
+      .array(z.string().regex(/^--[^\r\n]+$/, { error: "expected an option of sbatch, as --mem=64G" }))
+      .optional(),
+    "another option for sbatch, such as --sbatch=--mem=64G; may be repeated",
+    { as: "words", with: ["slurm"] },
+  ),
+  ray_address: key(
+    z.url({ protocol: /^https?$/ }).optional(),
+    "Ray's dashboard, as that machine reaches it; `ray` finds its cluster when absent",
+    { with: ["ray"], field: ["Ray’s dashboard", "http://127.0.0.1:8265"] },
+  ),
+  kube_context: key(z.string().min(1).optional(), "context of your kubeconfig; its current one when absent", {
+    with: ["kubernetes"],
+    field: ["kubectl’s context", "empty: its current one"],
+  }),
+  namespace: key(kubeName.optional(), "Kubernetes namespace; the context's when absent", {
+    with: ["kubernetes"],
+    field: ["Namespace", "empty: the context’s"],
+  }),
+  claim: key(kubeName.optional(), "persistent volume claim that holds the scratch folder", {
+    with: ["kubernetes"],
+    field: ["Volume claim of the scratch folder", ""],
+  }),
+  gpu_resource: key(word.optional(), "what Kubernetes calls a GPU; nvidia.com/gpu when absent", {
+    with: ["kubernetes"],
+    field: ["Name of a GPU", "nvidia.com/gpu"],
+  }),
+  resources: key(
+    z.record(word, word).optional(),
+    "what else a run asks of Kubernetes, such as memory=64Gi; may be repeated",
+    { as: "pairs", with: ["kubernetes"] },
+  ),
+  pod: key(
+    z
+      .record(z.string(), z.unknown())
+      .refine((pod) => !Object.hasOwn(pod, "containers"), { error: "its containers are gcopd's" })
+      .optional(),
+    "further fields of the pod's spec, such as nodeSelector and tolerations, as JSON",
+    { as: "json", with: ["kubernetes"] },
+  ),
+  gpus: key(z.int().min(1).optional(), "number of GPUs for a run, counted for its price", {
+    as: "number",
+    field: ["GPUs per run", ""],
+  }),
+  modules: key(z.array(word).default([]), "load this module first; may be repeated", {
+    as: "words",
+    field: ["Modules", "node cuda"],
+  }),
+  image: key(
+    word.optional(),
+    "run inside this Apptainer image, a path; with Kubernetes, the container image",
+    { field: ["Image", "/images/gcopd.sif, or a container image"] },
+  ),
+  gcopd: key(
+    z
+      .string()
+      .regex(/^[^\r\n]+$/)
+      .optional(),
+    "command that runs gcopd there; `gcopd` when absent, on this machine the one that launches",
+    { field: ["gcopd command", "gcopd"] },
+  ),
+  models: key(
+    z.record(word, there).default({}),
+    "a model folder there, which configs name as target:NAME; may be repeated",
+    { as: "pairs", field: ["Models (NAME=/PATH)", "qwen3-8b=/models/Qwen3-8B"] },
+  ),
+  price_per_gpu_hour: key(
+    z.number().min(0).optional(),
+    "what you pay for one GPU-hour, in the currency of your choice",
+    { as: "number", field: ["Price per GPU-hour", ""] },
+  ),
 });
 export type Target = z.infer<typeof targetFields>;
 
-/** Keys that count only with one scheduler. */
-export const KEYS_WITH: Readonly<Record<Scheduler, readonly (keyof Target)[]>> = {
-  none: [],
-  slurm: ["partition", "account", "time", "sbatch", "slurmrestd"],
-  ray: ["ray_address"],
-  kubernetes: ["kube_context", "namespace", "claim", "gpu_resource", "resources", "pod"],
-};
+export interface TargetKey extends Input {
+  key: keyof Target;
+  /** What it is. */
+  text: string;
+}
+
+/** Every key but `scheduler`, in the order in which people are asked for them. */
+export const TARGET_KEYS: readonly TargetKey[] = Object.entries(targetFields.shape).flatMap(
+  ([key, schema]) => {
+    const input = inputs.get(schema);
+    return input === undefined
+      ? []
+      : [{ key: key as keyof Target, text: schema.description ?? "", ...input }];
+  },
+);
+
+/** What a key counts with that a target does not have: "host", "scheduler slurm"; null where it counts. */
+export function missingFor(
+  { with: needed }: TargetKey,
+  { host, scheduler }: Pick<Target, "host" | "scheduler">,
+): string | null {
+  if (needed === undefined) return null;
+  if (needed === "host") return host === undefined ? "host" : null;
+  return needed.includes(scheduler) ? null : `scheduler ${needed.join(" or ")}`;
+}
+
+/** Where a target's runs are started: "login, Slurm". */
+export function startedAt({ host = "this machine", scheduler }: Pick<Target, "host" | "scheduler">): string {
+  const { label, onHost } = SCHEDULERS[scheduler];
+  if (!onHost) return label;
+  return scheduler === "none" ? host : `${host}, ${label}`;
+}
 
 export const Targets = z
   .object({

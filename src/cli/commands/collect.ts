@@ -31,7 +31,7 @@ interface Options {
 }
 
 async function run({ config: file, out, catalog = false, ...given }: Options): Promise<void> {
-  const config = { ...(await readPlayConfig(collectConfigSchema, file)), ...given };
+  const config = await readPlayConfig(collectConfigSchema, file, given);
   await playing("executions", async (watching) => {
     await collect({ config, out, catalog, ...watching });
   });

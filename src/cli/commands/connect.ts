@@ -21,7 +21,7 @@ export function register(program: Command): void {
   program
     .command("connect <target>")
     .description(
-      "Opens the page of a `gcopd worker --socket` on a target, through ssh, until it is interrupted. Prints the page's address.",
+      "Open the page of a `gcopd worker --socket` on a target, through ssh, until it is interrupted. Prints the page's address.",
     )
     .option(
       "--port <number>",

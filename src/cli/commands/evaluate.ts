@@ -1,8 +1,10 @@
+import { join } from "node:path";
 import { type Command, Option } from "commander";
 import { evaluateConfigSchema } from "../../core/loop/index.ts";
 import { DEVICE_CHOICES, type DeviceChoice } from "../../engine/native/index.ts";
-import { printJsonLine } from "../engine/json-lines.ts";
+import { printLine, progress } from "../io.ts";
 import { evaluate } from "../live/evaluate.ts";
+import { comparisonText, figuresText } from "../live/figures-text.ts";
 import { playing } from "../live/playing.ts";
 import { POLICY_OPTION } from "../live/policy.ts";
 import { readPlayConfig } from "../live/read-play-config.ts";
@@ -35,7 +37,7 @@ export function register(program: Command): void {
 }
 
 async function run({ config: file, out, against, ...given }: Options): Promise<void> {
-  const config = { ...(await readPlayConfig(evaluateConfigSchema, file)), ...given };
+  const config = await readPlayConfig(evaluateConfigSchema, file, given);
   await playing("episodes", async (watching) => {
     const { results, comparison } = await evaluate({
       config,
@@ -43,8 +45,8 @@ async function run({ config: file, out, against, ...given }: Options): Promise<v
       ...(against === undefined ? {} : { against }),
       ...watching,
     });
-    const { tasks, seeds, sr, sr_interval, score, rounds, pass_at_k, score_at_k } = results;
-    printJsonLine({ tasks, seeds, sr, sr_interval, score, rounds, pass_at_k, score_at_k });
-    if (comparison !== null) printJsonLine(comparison);
+    printLine(figuresText(results));
+    if (comparison !== null) printLine(comparisonText(out, against!, comparison));
+    progress(`gcopd: all figures are in ${join(out, "results.json")}`);
   });
 }

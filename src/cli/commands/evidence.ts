@@ -53,7 +53,7 @@ export function register(program: Command): void {
   const command = program
     .command("evidence")
     .description(
-      "Prints the evidence R_t of one decision exactly as the teacher reads it (standard output) and, with a " +
+      "Print the evidence R_t of one decision exactly as the teacher reads it (standard output) and, with a " +
         "tokenizer, how many tokens it takes (standard error). Over the limit, exactly repeated observations become " +
         "back-references; evidence that still does not fit is an error, never cut.",
     )

@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { type Command, Option } from "commander";
 import { checkOf, InputError } from "../../core/errors.ts";
-import { parseJsonText } from "../../core/json.ts";
+import type { EvaluationResults } from "../../core/evaluation/index.ts";
 import { BUDGET_EXIT_CODE } from "../../core/loop/budget.ts";
 import {
   checkTrainConfig,
@@ -27,9 +27,10 @@ import { inThisProcess } from "../experiment/part.ts";
 import { claim, writeJson } from "../experiment/part-config.ts";
 import { type ReadExperiment, readExperiment } from "../experiment/read-experiment.ts";
 import { type Bounds, sideBySide } from "../experiment/side-by-side.ts";
-import { printLine, progress, readText, writeOut } from "../io.ts";
+import { printLine, progress, writeOut } from "../io.ts";
 import { collect } from "../live/collect.ts";
 import { evaluate } from "../live/evaluate.ts";
+import { comparisonText, figuresText } from "../live/figures-text.ts";
 import { playing } from "../live/playing.ts";
 import { trainCommand } from "./train.ts";
 
@@ -202,6 +203,7 @@ async function runParts(parts: Parts, inside: (name: string) => string): Promise
     train: inside(EXPERIMENT_PARTS.train),
     after: inside(EXPERIMENT_PARTS.after),
   };
+  let measured: EvaluationResults | null = null;
   const steps: [what: string, work: () => Promise<void>][] = [
     [
       "the teacher collects the library",
@@ -214,7 +216,7 @@ async function runParts(parts: Parts, inside: (name: string) => string): Promise
       "the student before training",
       () =>
         playing("episodes", async (watching) => {
-          await evaluate({ config: parts.before, out: folders.before, ...watching });
+          measured = (await evaluate({ config: parts.before, out: folders.before, ...watching })).results;
         }),
     ],
     ["training", () => trainCommand({ config: inside("train.json"), out: folders.train, progress: "text" })],
@@ -223,14 +225,15 @@ async function runParts(parts: Parts, inside: (name: string) => string): Promise
       () =>
         playing("episodes", async (watching) => {
           const { before, after } = folders;
-          const measured = await evaluate({ config: parts.after, out: after, against: before, ...watching });
-          const results = {
-            before: await readResults(join(before, "results.json")),
-            after: measured.results,
-            comparison: measured.comparison,
-          };
-          await writeJson(inside("results.json"), results);
-          printJsonLine(results);
+          const { results, comparison } = await evaluate({
+            ...{ config: parts.after, out: after, against: before },
+            ...watching,
+          });
+          await writeJson(inside("results.json"), { before: measured, after: results, comparison });
+          printLine(`before: ${figuresText(measured!)}`);
+          printLine(`after: ${figuresText(results)}`);
+          if (comparison !== null) printLine(comparisonText("after", "before", comparison));
+          progress(`gcopd: all figures are in ${inside("results.json")}`);
         }),
     ],
   ];
@@ -241,5 +244,3 @@ async function runParts(parts: Parts, inside: (name: string) => string): Promise
     if (process.exitCode) return;
   }
 }
-
-const readResults = async (file: string): Promise<unknown> => parseJsonText(await readText(file), { file });

@@ -55,7 +55,7 @@ export function register(program: Command): void {
   program
     .command("games")
     .description(
-      "Makes games: household rooms with ALFWorld's commands and six task types, and a domain and grammar of our own. " +
+      "Make games: household rooms with ALFWorld's commands and six task types, and a domain and grammar of our own. " +
         "Each file can be played as it is, and holds a walkthrough that wins it. A seed gives the same game " +
         "everywhere; seeds below 1,000,000 are for training, those below 1,500,000 for validation and those below " +
         "2,000,000 for tests. For webshop: catalogues of made shops, with a goal for each product.",

@@ -115,6 +115,17 @@ describe("gcopd gate", () => {
     expect((await gate(OPTIMAL, "--failures", "1.5")).err).toContain("expected a share from 0 to 1");
   });
 
+  it("refuses what is not there before it asks for a device", async () => {
+    for (const [option, named, reason] of [
+      ["--teacher", TOKENIZER, "config.json: this file is missing; expected a Hugging Face model folder"],
+      ["--library", join(folder, "none.jsonl"), "none.jsonl: no such file"],
+      ["--episodes", join(folder, "none.jsonl"), "none.jsonl: no such file"],
+    ] as const) {
+      const { code, err } = await gate(OPTIMAL, option, named);
+      expect({ code, err: err.replace(/\S+\//, "") }).toEqual({ code: 1, err: `gcopd: ${reason}\n` });
+    }
+  });
+
   it("names the line that is wrong, and writes nothing", async () => {
     const fault = async (line: object) => {
       const { code, err } = await gate([...OPTIMAL, line]);

@@ -14,13 +14,14 @@ import {
   gateReport,
   summarizeGate,
 } from "../../core/gate/index.ts";
-import type { Scorer } from "../../core/ports.ts";
+import type { TextCodec } from "../../core/loop/index.ts";
+import type { FolderReader, Scorer } from "../../core/ports.ts";
 import type { OptimalActions } from "../../core/record/schema.ts";
 import { keysOfSelection } from "../../core/retrieval/selection-keys.ts";
 import { openModelFolder } from "../../engine/hub/node.ts";
 import { openFolder } from "../../engine/native/node-folder.ts";
 import { type RecordLine, readRecords } from "../../formats/read.ts";
-import { WEIGHT_CHOICES, type WeightChoice } from "../../tensor/index.ts";
+import { readModelHeader, WEIGHT_CHOICES, type WeightChoice } from "../../tensor/index.ts";
 import { openTokenizer, textCodec } from "../../text/index.ts";
 import { plain, signed, table } from "../demo/table.ts";
 import { openCompute } from "../engine/compute.ts";
@@ -103,7 +104,6 @@ async function run(options: Options): Promise<void> {
 }
 
 async function gate(options: Options, signal: AbortSignal): Promise<void> {
-  const { seed } = options;
   for (const out of [options.out, options.decisions])
     await checkOut(out, options.library, options.episodes, options.optimal);
   const folder = await openModelFolder(options.teacher, {
@@ -111,8 +111,28 @@ async function gate(options: Options, signal: AbortSignal): Promise<void> {
     onProgress: downloaded(),
     onNote: progress,
   });
+  await readModelHeader(folder);
   const tokenizer = await openTokenizer(openFolder(options.tokenizer ?? folder.name));
   const chosen = await chosenLines(options, signal);
+  const records = await openRecords(options);
+  try {
+    await scoreChosen(options, { folder, chosen, records, codec: textCodec(tokenizer) }, signal);
+  } finally {
+    await records.close();
+  }
+}
+
+async function scoreChosen(
+  options: Options,
+  {
+    folder,
+    chosen,
+    records,
+    codec,
+  }: { folder: FolderReader; chosen: RecordLine<OptimalActions>[]; records: Records; codec: TextCodec },
+  signal: AbortSignal,
+): Promise<void> {
+  const { seed } = options;
   const compute = await openCompute({ device: options.device, compute: options.compute, onNote: progress });
   try {
     const scorer = await compute.openScorer(folder.name, { weights: options.dtype, signal });
@@ -125,7 +145,7 @@ async function gate(options: Options, signal: AbortSignal): Promise<void> {
     const tell = atMostEvery(5000, () =>
       progress(`${scored.length} of ${chosen.length} decisions: ${meansText(summarizeGate(scored, seed))}`),
     );
-    for await (const group of groups(cases(options, chosen, textCodec(tokenizer), leftOut))) {
+    for await (const group of groups(cases(options, chosen, records, codec, leftOut))) {
       scored.push(...(await scoreGroup(scorer, group, signal)));
       tell(undefined);
     }
@@ -152,6 +172,24 @@ async function gate(options: Options, signal: AbortSignal): Promise<void> {
   }
 }
 
+type Records = Awaited<ReturnType<typeof openRecords>>;
+
+/** The library and the episodes, both opened before a device is asked for. */
+async function openRecords({ library: path, episodes: episodesPath, ...options }: Options) {
+  const library = await openPreparedLibrary(path, {
+    sourcesPerTask: options.sourcesPerTask,
+    augmentation: options.augmentation === "on",
+    subset: subsetOf(options),
+  });
+  try {
+    const episodes = await openIndexedFile(episodesPath, { kind: "episode" });
+    return { library, episodes, close: () => Promise.all([library.close(), episodes.close()]) };
+  } catch (error) {
+    await library.close();
+    throw error;
+  }
+}
+
 /** A decision without figures, and why. */
 interface LeftOut {
   episode: string;
@@ -174,37 +212,26 @@ async function chosenLines(
 
 /** The decisions ready to be scored; one that cannot be is added to `leftOut`. */
 async function* cases(
-  options: Options,
+  { episodes: episodesPath, optimal }: Options,
   lines: readonly RecordLine<OptimalActions>[],
-  codec: ReturnType<typeof textCodec>,
+  { library, episodes }: Records,
+  codec: TextCodec,
   leftOut: LeftOut[],
 ): AsyncGenerator<GateCase> {
-  const { library: path, episodes: episodesPath, optimal, sourcesPerTask } = options;
-  const library = await openPreparedLibrary(path, {
-    sourcesPerTask,
-    augmentation: options.augmentation === "on",
-    subset: subsetOf(options),
-  });
-  const episodes = await openIndexedFile(episodesPath, { kind: "episode" });
-  try {
-    for (const { record, line } of lines) {
-      const found = await episodes.library.readEpisode(record.episode);
-      checkOptimal(record, found && { task: found.episode.task, decisions: found.episode.decisions.length }, {
-        file: fileLabel(optimal),
-        line,
-      });
-      const { episode } = found!;
-      const prepared = await library.taskOf(episode, { file: fileLabel(episodesPath) });
-      try {
-        yield gateCase(prepared, episode, record, codec);
-      } catch (error) {
-        if (!(error instanceof InputError)) throw error;
-        leftOut.push({ episode: record.episode, decision: record.decision, reason: error.message });
-      }
+  for (const { record, line } of lines) {
+    const found = await episodes.library.readEpisode(record.episode);
+    checkOptimal(record, found && { task: found.episode.task, decisions: found.episode.decisions.length }, {
+      file: fileLabel(optimal),
+      line,
+    });
+    const { episode } = found!;
+    const prepared = await library.taskOf(episode, { file: fileLabel(episodesPath) });
+    try {
+      yield gateCase(prepared, episode, record, codec);
+    } catch (error) {
+      if (!(error instanceof InputError)) throw error;
+      leftOut.push({ episode: record.episode, decision: record.decision, reason: error.message });
     }
-  } finally {
-    await episodes.close();
-    await library.close();
   }
 }
 

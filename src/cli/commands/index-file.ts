@@ -12,7 +12,7 @@ export function register(program: Command): void {
   program
     .command("index")
     .description(
-      "Builds the index of a library or an episode file: FILE.index.jsonl beside it, with the place of each record, so " +
+      "Build the index of a library or an episode file: FILE.index.jsonl beside it, with the place of each record, so " +
         "that other commands and the page read one task at a time. Commands do this by themselves for files of 16 MiB " +
         "and more, and again when the file has changed. Records are checked in full when they are read, or by validate.",
     )

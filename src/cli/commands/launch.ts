@@ -27,11 +27,11 @@ export function register(program: Command): void {
   const launch = program
     .command("launch")
     .description(
-      "Runs `gcopd train` on a target of `gcopd target`, where it keeps going without this machine: close the laptop and come back (docs/remote.md). `launch --target NAME --config FILE` submits.",
+      "Run `gcopd train` on a target of `gcopd target`, where it keeps going without this machine: close the laptop and come back (docs/remote.md). `launch --target NAME --config FILE` submits.",
     );
   launch
     .command("submit", { isDefault: true })
-    .description("Submits a run, and prints its id.")
+    .description("Submit a run, and print its id.")
     .option("--target <name>", "where it runs")
     .option("--name <name>", "a name for the run, for people")
     .option(
@@ -44,16 +44,16 @@ export function register(program: Command): void {
     .action(submit);
   launch
     .command("list")
-    .description("Prints the runs that were launched from here, with the last known state of each.")
+    .description("Print the runs that were launched from here, with the last known state of each.")
     .option("--json", "as JSON")
     .action(list);
   launch
     .command("rename <run> <name>")
-    .description("Gives a run another name on this machine.")
+    .description("Give a run another name on this machine.")
     .action((id: string, name: string) => void launchedRuns().rename(id, name));
   launch
     .command("status <run>")
-    .description("Asks the target for a run's state, and prints it.")
+    .description("Ask the target for a run's state, and print it.")
     .option("--json", "as JSON")
     .action(async (id: string, { json }: { json?: boolean }) => {
       const runs = launchedRuns();
@@ -64,24 +64,22 @@ export function register(program: Command): void {
     launch
       .command("follow <run>")
       .description(
-        "Prints a run's output from the beginning until the run ends, and exits with its code. Ctrl-C leaves the run alone.",
+        "Print a run's output from the beginning until the run ends, and exit with its code. Ctrl-C leaves the run alone.",
       )
       .option("--every <seconds>", "how often to ask the target", number(0), 10),
   ).action(follow);
   launch
     .command("stop <run>")
-    .description(
-      "Ends a run after its current step, with a checkpoint; takes a waiting run out of the queue.",
-    )
+    .description("End a run after its current step, with a checkpoint; take a waiting run out of the queue.")
     .action((id: string) => asked(id, "stop"));
   launch
     .command("cancel <run>")
-    .description("Ends a run now. `resume` continues it from its last checkpoint.")
+    .description("End a run now. `resume` continues it from its last checkpoint.")
     .action((id: string) => asked(id, "cancel"));
   launch
     .command("resume <run>")
     .description(
-      "Continues a run that was stopped, cancelled, lost or failed from its last checkpoint; submits a run whose submission was interrupted.",
+      "Continue a run that was stopped, cancelled, lost or failed from its last checkpoint; submit a run whose submission was interrupted.",
     )
     .option("--target <name>", "continue there; the folder of the run is copied through this machine")
     .argument(
@@ -95,7 +93,7 @@ export function register(program: Command): void {
     });
   launch
     .command("fetch <run>")
-    .description("Copies a run's results, and the output of its attempts, into a new folder.")
+    .description("Copy a run's results, and the output of its attempts, into a new folder.")
     .requiredOption("--out <folder>", "new folder to create")
     .option("--checkpoints", "copy its checkpoints, too")
     .action(async (id: string, { out, checkpoints }: { out: string; checkpoints?: boolean }) => {
@@ -108,7 +106,7 @@ export function register(program: Command): void {
     });
   launch
     .command("import <folder>")
-    .description("Takes over a run that another machine launched, by its folder on a target.")
+    .description("Take over a run that another machine launched, by its folder on a target.")
     .requiredOption("--target <name>", "where the folder is")
     .action(async (folder: string, { target }: { target: string }) =>
       told(await launchedRuns().import(folder, { name: target, is: readTarget(target) })),

@@ -70,6 +70,7 @@ describe("gcopd collect and evaluate", () => {
       "--out",
       into,
     );
+  const figures = (into: string) => JSON.parse(readFileSync(join(folder, into, "results.json"), "utf8"));
 
   it("play with a model folder", async () => {
     const library = join(folder, "library");
@@ -80,7 +81,8 @@ describe("gcopd collect and evaluate", () => {
     expect(readFileSync(join(library, "sources.jsonl"), "utf8").trimEnd().split("\n")).toHaveLength(2);
     const { code, out } = await run("evaluate", join(folder, "figures"), { seeds: [0, 1] });
     expect(code).toBe(0);
-    expect(JSON.parse(out)).toMatchObject({ tasks: 1, seeds: [0, 1], rounds: { mean: 2, sd: 0 } });
+    expect(out).toMatch(/^success rate 0\.0 ± 0\.0 % .*, rounds 2\.0 ± 0\.0; 1 task × 2 seeds\n$/);
+    expect(figures("figures")).toMatchObject({ tasks: 1, seeds: [0, 1], rounds: { mean: 2, sd: 0 } });
   });
 
   it("evaluate to the same files after a process was killed", async () => {
@@ -101,9 +103,8 @@ describe("gcopd collect and evaluate", () => {
     } finally {
       rmSync(join(script, ".."), { recursive: true, force: true });
     }
-    const { code, out } = await run("evaluate", killed, more);
-    expect(code).toBe(0);
-    expect(JSON.parse(out)).toMatchObject({ tasks: 1, seeds: more.seeds });
+    expect((await run("evaluate", killed, more)).code).toBe(0);
+    expect(figures("killed")).toMatchObject({ tasks: 1, seeds: more.seeds });
     for (const file of ["episodes.jsonl", "results.json", "run.json"])
       expect(readFileSync(join(killed, file), "utf8"), file).toBe(readFileSync(join(whole, file), "utf8"));
   });
@@ -111,10 +112,8 @@ describe("gcopd collect and evaluate", () => {
   it("take their tasks from a file beside the config, and keep the list that they read", async () => {
     const made = { games: undefined, made: { count: 3, seed: 0, size: "small" } };
     const environment = (tasks: unknown) => ({ ...config.environment, ...made, tasks });
-    const { tasks: all } = JSON.parse(
-      (await run("evaluate", join(folder, "all"), { environment: environment(undefined), seeds: [0] })).out,
-    );
-    expect(all).toBe(3);
+    await run("evaluate", join(folder, "all"), { environment: environment(undefined), seeds: [0] });
+    expect(figures("all").tasks).toBe(3);
     const kept = (name: string) => JSON.parse(readFileSync(join(folder, name, "run.json"), "utf8"));
     const [first, , third] = kept("all").task_list;
     const evaluated = (file: string, text: string, out: string) => {
@@ -124,7 +123,7 @@ describe("gcopd collect and evaluate", () => {
 
     const some = await evaluated("split.txt", `${third}\n${first}\n`, "some");
     expect(some.code).toBe(0);
-    expect(JSON.parse(some.out)).toMatchObject({ tasks: 2 });
+    expect(figures("some").tasks).toBe(2);
     expect(kept("some").task_list).toEqual([third, first]);
     // The same tasks are the same run, wherever they are named.
     const listed = { tasks: [third, first].map((gamefile) => ({ gamefile, request_seeds: {} })) };
@@ -192,6 +191,10 @@ describe("gcopd collect and evaluate", () => {
     const { code, err } = await run("evaluate", join(folder, "bad"), { seeds: [1, 1] });
     expect(code).toBe(1);
     expect(err).toMatch(/config\.json, seeds: expected each one once/);
+    for (const command of ["collect", "evaluate"]) {
+      const nowhere = await run(command, join(folder, "bad"), { model: "nowhere" });
+      expect(nowhere.err).toMatch(/config\.json, model: \S+nowhere: no such folder\n$/);
+    }
     for (const [environment, message] of [
       [{ name: "scienceworld" }, "simulator: missing; scienceworld is opened from it"],
       [{ name: "webshop", made: { count: 1, seed: 0, world: 1 } }, "made.world: does not apply to webshop"],

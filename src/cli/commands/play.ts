@@ -17,7 +17,7 @@ export function register(program: Command): void {
   program
     .command("play")
     .description(
-      "Plays actions in a live environment. The actions file has one JSON string per line. Writes one line for the " +
+      "Play actions in a live environment. The actions file has one JSON string per line. Writes one line for the " +
         "reset and one for each action: { step, action, feedback, observation, offered, score, done, won, key }. " +
         "feedback is the engine's text unchanged, key the locator's. ScienceWorld adds moves, inventory and look.",
     )

@@ -19,7 +19,7 @@ export function register(program: Command): void {
   program
     .command("synth")
     .description(
-      "Makes a library, and episodes if asked, with the statistics of recorded ScienceWorld executions: lengths of " +
+      "Make a library, and episodes if asked, with the statistics of recorded ScienceWorld executions: lengths of " +
         "texts, shared states, statuses, menus, missing states, gaps, successes. The same numbers give the same files. " +
         "For measuring and trying things out; nothing was played and the texts mean nothing.",
     )

@@ -9,6 +9,7 @@ import { modelFixture } from "../../../test/support/golden.ts";
 import { add, box, fault, inLaunchHome } from "../../../test/support/launch-commands.ts";
 import { inFolder } from "../../../test/support/train-runs.ts";
 import { PACKAGE } from "../../node/package-root.ts";
+import { targetFields } from "../../protocol/target.ts";
 
 inLaunchHome();
 
@@ -153,6 +154,13 @@ describe("gcopd target", () => {
     expect(unreached.out).toContain("connect once by hand (ssh box)");
     expect(unreached.err).toBe("gcopd: target box: missing: shell\n");
   });
+});
+
+it("takes every key of a target as an option", async () => {
+  const { out } = await runCli("target", "add", "--help");
+  const options = [...out.matchAll(/^ {2}--([a-z-]+)/gm)].map(([, name]) => name!.replaceAll("-", "_"));
+  for (const key of Object.keys(targetFields.shape))
+    expect(options.includes(key) || options.includes(key.replace(/s$/, "")), key).toBe(true);
 });
 
 it("has the version that check compares", async () => {

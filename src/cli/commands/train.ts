@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { type Command, Option } from "commander";
 import { BUDGET_EXIT_CODE } from "../../core/loop/budget.ts";
 import type { TrainEvent } from "../../core/loop/events.ts";
@@ -124,6 +125,8 @@ export async function trained(options: Options): Promise<RunEnd | "interrupted">
       stop: interrupt.first,
     });
     if (ended === "stopped") process.exitCode = interrupt.exitCode ?? 1;
+    if (ended === "done" && !options.plan && !json)
+      progress(`the student is in ${join(options.out!, "student")}`);
     return ended;
   } catch (error) {
     if (!(options.plan ? interrupt.first : interrupt.second).aborted) throw error;

@@ -26,7 +26,7 @@ interface Options {
 export function register(program: Command): void {
   program
     .command("worker")
-    .description("Serves the page and the job API on this machine until it is interrupted.")
+    .description("Serve the page and the job API on this machine until it is interrupted.")
     .option("--port <number>", `port to listen on; 0 takes any free one (default: ${DEFAULT_PORT})`, toPort)
     .option(
       "--host <address>",

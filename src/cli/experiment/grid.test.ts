@@ -54,7 +54,7 @@ describe("two methods and two seeds", () => {
     expect(cells.map(({ episodes, steps }) => [episodes.sampled, steps])).toEqual(Array(4).fill([4, 2]));
     expect(first.out).toContain("mean over 2 tasks and inference seeds 0");
     expect(first.out).toMatch(/\| One record +\| 1, 2 +\| +2 \|/);
-    expect(first.out).toContain("One record − opd");
+    expect(first.out).toContain("One record − Vanilla OPD");
     expect(text("grid", "results.tex")).toContain("One record & ");
     expect(text("grid", "cells.csv").trim().split("\n")).toHaveLength(1 + 3 * 5);
   });

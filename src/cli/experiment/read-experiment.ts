@@ -39,8 +39,8 @@ export async function readExperiment(file: string): Promise<ReadExperiment> {
   return {
     ...config,
     environment: await resolvedEnvironment(environment, file),
-    teacher: isServed(teacher) ? teacher : absoluteModel(file, "teacher")(teacher),
-    student: absoluteModel(file, "student")(student),
+    teacher: isServed(teacher) ? teacher : await absoluteModel(file, "teacher", teacher),
+    student: await absoluteModel(file, "student", student),
     ...(tokenizer === undefined ? {} : { tokenizer: absolute(tokenizer) }),
     ...(sources === undefined ? {} : { library: sources }),
     ...(evaluations === undefined ? {} : { evaluations: Object.fromEntries(placed) }),
@@ -49,7 +49,7 @@ export async function readExperiment(file: string): Promise<ReadExperiment> {
       method: await readMethod(train.method, file),
       ...(train.calibrate_with === undefined
         ? {}
-        : { calibrate_with: absoluteModel(file, "train.calibrate_with")(train.calibrate_with) }),
+        : { calibrate_with: await absoluteModel(file, "train.calibrate_with", train.calibrate_with) }),
       ...(train.evaluate === undefined
         ? {}
         : { evaluate: await withPlace(train.evaluate, file, "train.evaluate.", environment) }),

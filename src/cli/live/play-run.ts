@@ -27,7 +27,8 @@ export interface PlayRunOptions {
   config: PlayConfig;
   out: string;
   onNote: (note: string) => void;
-  onProgress: (progress: { done: number; total: number }) => void;
+  /** `atOnce`: episodes that play side by side. */
+  onProgress: (progress: { done: number; total: number; atOnce: number }) => void;
   signal: AbortSignal;
   /** Lends the policy to `work`; the config's model by default. */
   withPolicy?: WithPolicy;
@@ -152,7 +153,7 @@ async function playIn<R extends object>(
           ...{ inGroups, atOnce, signal },
           onProgress: (progress) => {
             seconds.write();
-            onProgress(progress);
+            onProgress({ ...progress, atOnce });
           },
           withPolicy: withPolicy ?? policy.lend,
         });

@@ -24,15 +24,28 @@ export async function playing(
   }
 }
 
-/** Progress with the time that is left, as the episodes since the start took it. */
+/** Progress with the time that is left, as the episodes since the model was there took it. */
 function told(what: string): PlayRunOptions["onProgress"] {
   let first: { done: number; at: number } | null = null;
-  return atMostEvery(5_000, ({ done, total }) => {
+  return atMostEvery(5_000, ({ done, total, atOnce }) => {
     const now = performance.now();
     first ??= { done, at: now };
-    const left = ((now - first.at) / (done - first.done)) * (total - done);
-    progress(`  ${done} of ${total} ${what}${Number.isFinite(left) ? `, ${roughly(left)} left` : ""}`);
+    const left = timeLeft(now - first.at, { ended: done - first.done, left: total - done, atOnce });
+    progress(`  ${done} of ${total} ${what}${left === null ? "" : `, ${left} left`}`);
   });
+}
+
+/**
+ * The time that is left; null until as many episodes as play side by side have ended. The first of them takes the time
+ * in which the others were nearly played, too.
+ *
+ * @param milliseconds in which `ended` episodes ended
+ */
+export function timeLeft(
+  milliseconds: number,
+  { ended, left, atOnce }: { ended: number; left: number; atOnce: number },
+): string | null {
+  return ended < atOnce || left === 0 ? null : roughly((milliseconds / ended) * left);
 }
 
 function roughly(milliseconds: number): string {

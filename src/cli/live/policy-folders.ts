@@ -20,18 +20,19 @@ export async function policyFolders(
 ): Promise<PolicyFolders> {
   const model =
     parseHubName(named) === null
-      ? await ofRun(named)
+      ? await modelOfRun(named)
       : (await openModelFolder(named, { signal, onNote, onProgress: () => undefined })).name;
   return { model, tokenizer: tokenizer ?? besideCheckpoints(model) ?? model };
 }
 
 /** The tokenizer of a model folder, a run or a checkpoint; null where there is none. */
 export async function tokenizerFolder(named: string): Promise<string | null> {
-  const model = await ofRun(named);
+  const model = await modelOfRun(named);
   return [besideCheckpoints(model), model].find((folder) => hasTokenizer(folder)) ?? null;
 }
 
-async function ofRun(folder: string): Promise<string> {
+/** The folder with the weights of a model folder, a run or a checkpoint. */
+export async function modelOfRun(folder: string): Promise<string> {
   const checkpoint = await newestCheckpoint(join(folder, "checkpoints"));
   if (checkpoint === null) return folder;
   const student = join(folder, "student");

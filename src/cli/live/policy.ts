@@ -36,18 +36,17 @@ export const POLICY_OPTION = [
 /**
  * Finds the policy; its weights are opened when it is lent.
  *
- * @throws InputError for a config that names none, and for a server that does not answer
+ * @throws InputError for a server that does not answer
  */
 export async function openPolicy(
   config: PlayConfig,
   watching: Watching,
   server?: ServerOptions,
 ): Promise<Policy> {
-  const { policy: url, policy_model: served, model } = config;
+  const { policy: url } = config;
   if (url !== undefined) return servedPolicy({ ...config, policy: url }, watching, server);
-  if (served !== undefined) throw new InputError("only applies with `policy`", { key: "policy_model" });
-  if (model === undefined)
-    throw new InputError("missing; expected the policy's model, or a server at `policy`", { key: "model" });
+  // `readPlayConfig` refuses a config with neither.
+  const model = config.model!;
   const folders = await policyFolders({ ...config, model }, watching);
   let device: string | null = null;
   return {
@@ -68,8 +67,6 @@ export async function openPolicy(
 /**
  * The identity of the policy of a finished run, whose server may be gone: the model is left out where neither the config
  * nor the server, which is asked once, tells it.
- *
- * @throws InputError for a config that names no policy
  */
 export async function knownIdentity(
   config: PlayConfig,

@@ -1,20 +1,36 @@
 import type { z } from "zod";
-import { checkOf } from "../../core/errors.ts";
+import { checkOf, InputError } from "../../core/errors.ts";
 import { type EnvironmentConfig, type PlayConfig, taskPlace } from "../../core/loop/index.ts";
-import { absoluteFrom, absoluteModel, readConfigFile } from "../config-file.ts";
+import { absoluteFrom, absoluteModel, checkModel, readConfigFile } from "../config-file.ts";
+import { modelOfRun } from "./policy-folders.ts";
 import { readTaskFile } from "./task-file.ts";
 
 /**
  * Reads the config of a collection or an evaluation. Its paths are taken from the folder of the file.
  *
+ * @param given options in place of its keys
  * @throws InputError that names file and key
  */
-export async function readPlayConfig<C extends PlayConfig>(schema: z.ZodType<C>, file: string): Promise<C> {
-  const config = await readConfigFile(schema, file);
+export async function readPlayConfig<C extends PlayConfig>(
+  schema: z.ZodType<C>,
+  file: string,
+  given: Pick<Partial<PlayConfig>, "policy" | "device"> = {},
+): Promise<C> {
+  const config = { ...(await readConfigFile(schema, file)), ...given };
+  const served = config.policy !== undefined;
+  if (!served && config.policy_model !== undefined)
+    throw new InputError("only applies with `policy`", { file, key: "policy_model" });
+  if (!served && config.model === undefined)
+    throw new InputError("missing; expected the policy's model, or a server at `policy`", {
+      file,
+      key: "model",
+    });
+  // Of a model that a server runs, only the tokenizer has to be here.
+  const check = served ? () => undefined : async (named: string) => checkModel(await modelOfRun(named));
   return {
     ...config,
     environment: await resolvedEnvironment(config.environment, file),
-    ...(config.model === undefined ? {} : { model: absoluteModel(file, "model")(config.model) }),
+    ...(config.model === undefined ? {} : { model: await absoluteModel(file, "model", config.model, check) }),
     ...(config.tokenizer === undefined ? {} : { tokenizer: absoluteFrom(file)(config.tokenizer) }),
   };
 }

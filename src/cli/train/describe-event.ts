@@ -1,4 +1,3 @@
-import type { Spread } from "../../core/evaluation/index.ts";
 import { spentWords } from "../../core/loop/budget.ts";
 import type { TrainEvent } from "../../core/loop/events.ts";
 import { policyWords } from "../../core/loop/train-config.ts";
@@ -6,6 +5,7 @@ import { plainLine } from "../../core/plain-text.ts";
 import { countOf, plural } from "../../core/plural.ts";
 import type { EngineInfo } from "../../core/ports.ts";
 import { servedWords } from "../../engine/remote/index.ts";
+import { figuresText } from "../live/figures-text.ts";
 
 const figure = (value: number): string => (value === 0 ? "0" : value.toPrecision(4));
 
@@ -92,15 +92,10 @@ export function describeEvent(event: TrainEvent): string | null {
       );
     }
     case "evaluated": {
-      const { step, sr, sr_interval: interval, score, rounds, tasks, seeds, technical, seconds } = event;
-      const spread = ({ mean, sd }: Spread) =>
-        `${mean.toFixed(1)}${sd === null ? "" : ` ± ${sd.toFixed(1)}`}`;
+      const { step, technical, seconds } = event;
       const left = new Set(technical.map(({ task }) => task)).size;
       return (
-        `evaluation after step ${step}: success rate ${spread(sr)} % ` +
-        `(95 % interval ${interval.map((end) => end.toFixed(1)).join(" to ")})` +
-        `${score === null ? "" : `, score ${spread(score)}`}, rounds ${spread(rounds)}; ` +
-        `${countOf(tasks, "task")} × ${countOf(seeds.length, "seed")} in ${seconds.toFixed(1)} s` +
+        `evaluation after step ${step}: ${figuresText(event)} in ${seconds.toFixed(1)} s` +
         (left === 0
           ? ""
           : `; ${left} more ${plural(left, "task")} left out, since an episode ended for a technical reason`)

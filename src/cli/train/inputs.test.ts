@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import {
   at,
@@ -204,5 +204,6 @@ it("takes the student's folder as the teacher's where it is its own, and none wh
     message: expect.stringContaining('ambiguous: write "./student" for the folder beside the config'),
     where: { file: at("config.json"), key: "teacher" },
   });
+  cpSync(MODEL, at("student"), { recursive: true });
   expect((await config({ teacher: "./student", stages })).teacher).toBe(at("student"));
 });

@@ -9,6 +9,7 @@ import {
 } from "../../core/loop/train-config.ts";
 import { METHOD_IDS, methodSchema } from "../../core/method/index.ts";
 import { isOneOf } from "../../core/one-of.ts";
+import { openFolder } from "../../engine/native/node-folder.ts";
 import { absoluteFrom, absoluteModel, readConfigFile } from "../config-file.ts";
 import { resolvedEnvironment, withPlace } from "../live/read-play-config.ts";
 
@@ -62,7 +63,9 @@ export async function readTrainConfig(file: string): Promise<TrainConfig> {
       throw new InputError(`ambiguous: write "./${named}" for the folder beside the config`, { file, key });
     }
     if (key === "teacher" && (isServed(named) || named === STUDENT_TEACHER)) continue;
-    config[key] = absoluteModel(file, key)(named);
+    // Of a student that a server trains, only the tokenizer has to be here.
+    const check = key === "student" && config.tinker !== undefined ? openFolder : undefined;
+    config[key] = await absoluteModel(file, key, named, check);
   }
   return config;
 }

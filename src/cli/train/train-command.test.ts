@@ -300,7 +300,11 @@ describe("refusals in one line", () => {
     [{ epochs: [1, 1, 1] }, /config\.json, epochs: 3 entries for 2 stages/],
     [{ episodes: "none.jsonl" }, /none\.jsonl: no such file/],
     [{ tokenizer: undefined }, /config\.json, tokenizer: the student's folder has no tokenizer\.json/],
-    [{ student: "nowhere", tokenizer: modelFixture("tokenizer") }, /nowhere: no such folder/],
+    [
+      { student: "nowhere", tokenizer: modelFixture("tokenizer") },
+      /config\.json, student: \S+nowhere: no such folder/,
+    ],
+    [{ teacher: modelFixture("tokenizer") }, /config\.json, teacher: \S+config\.json: this file is missing/],
     [{ evidence_tokens: 20 }, /evidence of decision 0 of episode e\d does not fit: .* limit 20/],
   ])("config %#", async (changes, message) => {
     await refused(writeConfig(changes), message);

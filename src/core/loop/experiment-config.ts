@@ -31,7 +31,7 @@ const name = z.string().regex(/^\w[\w.+-]*$/, { error: "expected letters, digits
 /** A method of an experiment: the keys of a training config in which it differs from the others. */
 export const methodEntrySchema = z.strictObject({
   id: name.describe("Its name in files and results."),
-  label: z.string().min(1).optional().describe("Its name in tables; `id` when absent."),
+  label: z.string().min(1).optional().describe("Its name in tables; when absent the method's own, or `id`."),
   method: method
     .unwrap()
     .optional()

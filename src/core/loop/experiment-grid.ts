@@ -1,6 +1,7 @@
 /** The runs of a comparison: every method × every training seed, with the parents that they share. */
 import { InputError } from "../errors.ts";
 import { type Stage, stagesTaken } from "../method/method.ts";
+import { methodLabel } from "../method/methods.ts";
 import {
   collectPart,
   evaluatePart,
@@ -128,7 +129,7 @@ export function experimentGrid(config: GridConfig, inside: (name: string) => str
   }
   const evaluations = Object.entries(config.evaluations ?? { [environment.name]: evaluate });
   return {
-    methods: methods.map(({ id, label = id }) => ({ id, label })),
+    methods: methods.map(({ id, label = methodLabel(id) }) => ({ id, label })),
     seeds,
     epochs,
     collect: config.library === undefined ? collectPart(config) : null,

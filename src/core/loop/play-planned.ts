@@ -28,7 +28,7 @@ export interface PlayPlannedOptions extends Pick<WorkOptions, "signal"> {
    */
   inGroups: boolean;
   atOnce: number;
-  /** Called once before a model plays, and after each of its episodes. */
+  /** Called when the model is there and before it plays, and after each of its episodes. */
   onProgress: (progress: { done: number; total: number }) => void;
   /** Called only where a model has something to play. */
   withPolicy: WithPolicy;
@@ -51,13 +51,13 @@ export async function playPlanned<R extends object>(
   const groups = inGroups
     ? inParts(toPlay, atOnce).filter((group) => group.some(unplayed))
     : [toPlay.filter(unplayed)].filter(({ length }) => length > 0);
-  tell();
   if (groups.length === 0) return;
   // An interrupted group begins again: of its episodes only the starts and ends are read.
   const onPlayed = (event: PlayEvent): void => {
     if (!inGroups || event.type === "start") log.write(event);
   };
   await withPolicy(async (sampler, codec) => {
+    tell();
     for (const group of groups) {
       if (inGroups) sampler.forget?.();
       const recorders = new Map(group.map(({ task, record }) => [task.episode, record]));

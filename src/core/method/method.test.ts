@@ -97,7 +97,7 @@ describe("methods", () => {
     }
   });
 
-  it("take the K = 16 sampled records, and planner and oracle records under GC-OPD+GA alone", () => {
+  it("take the K = 16 sampled records, and planner and oracle records under GC-OPD + GA alone", () => {
     const { sources } = environmentFixture("scienceworld");
     for (const id of METHOD_IDS) {
       const { evidence }: Stage = METHODS[id].stages.at(-1)!;

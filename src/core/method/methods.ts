@@ -1,4 +1,8 @@
-/** The methods that are there by name, as data, each with its source and what is uncertain. docs/methods.md shows them. */
+/**
+ * The methods that are there by name, as data, each with its `label` for tables (the paper's, where it has a row), its
+ * source and what is uncertain. docs/methods.md shows them.
+ */
+import { isOneOf } from "../one-of.ts";
 import type { Control } from "../retrieval/types.ts";
 import type { GraphEvidence, Method, Stage } from "./method.ts";
 
@@ -28,7 +32,7 @@ const BASELINE_WEIGHTS =
 
 /**
  * The paper's two-epoch budget (Section 3.1, "Two-stage training overview"; appendix, "Training configuration"): the
- * controls continue from the same vanilla epoch as GC-OPD, over the same K = 16 sampled records. GC-OPD+GA adds what
+ * controls continue from the same vanilla epoch as GC-OPD, over the same K = 16 sampled records. GC-OPD + GA adds what
  * graph augmentation brings in: executed plans and oracles (appendix, "Planner and oracle executions").
  *
  * The baselines have their originals' schedules, whose numbers count updates of the originals' runs; how the paper set
@@ -37,12 +41,14 @@ const BASELINE_WEIGHTS =
 export const METHODS = {
   opd: {
     id: "opd",
+    label: "Vanilla OPD",
     description: "Vanilla on-policy distillation: the teacher scores the original context, two epochs.",
     stages: [{ ...VANILLA, epochs: 2 }],
     source: "the GC-OPD paper, Section 3.1",
   },
   "gc-opd": {
     id: "gc-opd",
+    label: "GC-OPD",
     description:
       "One vanilla epoch, then one with student hindsight and records that the graph retrieves from the K = 16 " +
       "sampled ones.",
@@ -51,24 +57,28 @@ export const METHODS = {
   },
   "gc-opd+ga": {
     id: "gc-opd+ga",
+    label: "GC-OPD + GA",
     description: "GC-OPD with graph augmentation: planner and oracle records take part too.",
     stages: continued("graph-conditioned", "graph", true),
     source: PAPER,
   },
   "hindsight-only": {
     id: "hindsight-only",
+    label: "Hindsight only",
     description: "One vanilla epoch, then one with student hindsight and no external record.",
     stages: continued("hindsight-only", "hindsight-only"),
     source: PAPER,
   },
   "success-only": {
     id: "success-only",
+    label: "GC: success only",
     description: "One vanilla epoch, then one with student hindsight and successful records only.",
     stages: continued("success-only", "success-only"),
     source: PAPER,
   },
   "minimum-prefix": {
     id: "minimum-prefix",
+    label: "Minimum prefix",
     description:
       "One vanilla epoch, then one with student hindsight and a fixed pair of records that share the fewest first " +
       "actions with the student.",
@@ -77,6 +87,7 @@ export const METHODS = {
   },
   "tcod-f2b": {
     id: "tcod-f2b",
+    label: "TCOD-F2B",
     description:
       "Forward to backward: episodes are cut after one decision at first, one more every η updates, up to the horizon.",
     stages: baseline({
@@ -89,6 +100,7 @@ export const METHODS = {
   },
   "tcod-b2f": {
     id: "tcod-b2f",
+    label: "TCOD-B2F",
     description:
       "Backward to forward: the student acts behind a replayed reference, all but its last action at first, one less " +
       "every η updates.",
@@ -106,6 +118,7 @@ export const METHODS = {
   },
   ftb: {
     id: "ftb",
+    label: "FTB",
     description:
       "FutureBridge: backward to forward, and a teacher's response at the student's worst turn joins the batch where " +
       "paired continuations say that it helps.",
@@ -124,6 +137,7 @@ export const METHODS = {
   },
   turnopd: {
     id: "turnopd",
+    label: "TurnOPD",
     description:
       "TurnOPD after accounts of its text: the depth of episodes follows probes, and turns come to weigh the same.",
     stages: baseline({
@@ -143,6 +157,7 @@ export const METHODS = {
   },
   grpo: {
     id: "grpo",
+    label: "GRPO",
     description:
       "Group-relative policy optimization as a student baseline: the task's outcome alone, no teacher.",
     stages: baseline({
@@ -156,6 +171,7 @@ export const METHODS = {
   },
   "self-distillation": {
     id: "self-distillation",
+    label: "Self-distillation",
     description:
       "The frozen teacher is the student itself as the run began, and reads the evidence of GC-OPD; no other model.",
     stages: [{ name: "self-distillation", epochs: 2, evidence: evidenceOf("graph") }],
@@ -168,6 +184,7 @@ export const METHODS = {
   },
   sod: {
     id: "sod",
+    label: "SOD",
     description:
       "Step-wise distillation: the teacher's signal of a turn shrinks as its divergence grows, beside a group-relative " +
       "reward.",
@@ -185,6 +202,7 @@ export const METHODS = {
   },
   atod: {
     id: "atod",
+    label: "ATOD",
     description:
       "Annealed turn-aware distillation: turns weigh by disagreement and uncertainty, and the task's reward takes over.",
     stages: baseline({
@@ -204,8 +222,11 @@ export const METHODS = {
     ],
     original: "learning rate 1e-6, 8 rollouts of each task, 150 updates",
   },
-} as const satisfies Record<string, Method>;
+} as const satisfies Record<string, Method & { label: string }>;
 
 export type MethodId = keyof typeof METHODS;
 
 export const METHOD_IDS = Object.keys(METHODS) as [MethodId, ...MethodId[]];
+
+/** What tables call a method; one's own has no other name than its id. */
+export const methodLabel = (id: string): string => (isOneOf(METHOD_IDS, id) ? METHODS[id].label : id);

@@ -23,7 +23,7 @@ export const SOURCE_BUDGETS = [1, 4, 8, 16] as const;
 export interface SourceSelection {
   /** Source budget K, from 1: of the sampled records, those with a repetition below K. No limit when absent. */
   sourcesPerTask?: number;
-  /** Graph augmentation (GC-OPD+GA; false is GC-OPD): planner and oracle records take part. True when absent. */
+  /** Graph augmentation (GC-OPD + GA; false is GC-OPD): planner and oracle records take part. True when absent. */
   augmentation?: boolean;
   /** Part of the sampled records, drawn (not in the paper). All when absent. */
   subset?: LibrarySubset;

@@ -10,9 +10,9 @@ import { onFileSync } from "../../node/file-error.ts";
 import { PACKAGE } from "../../node/package-root.ts";
 import { makeFolder, writeWholeSync } from "../../node/whole-file.ts";
 import {
-  KEYS_WITH,
-  SCHEDULERS,
+  missingFor,
   type Scheduler,
+  TARGET_KEYS,
   type Target,
   targetFields,
   there,
@@ -29,9 +29,6 @@ import { sshShell } from "./ssh.ts";
 /** Stands before a path of the target, or the name of one of its models. */
 export const ON_TARGET = "target:";
 
-/** Keys that count only with a host. */
-const WITH_HOST = ["user", "port", "ssh_config"] as const;
-
 const KINDS: Record<Scheduler, SchedulerKind> = { none: processes, slurm, ray, kubernetes };
 
 export const kindOf = ({ scheduler }: Pick<Target, "scheduler">): SchedulerKind => KINDS[scheduler];
@@ -39,14 +36,11 @@ export const kindOf = ({ scheduler }: Pick<Target, "scheduler">): SchedulerKind 
 /** A target whose keys go together: one that does not count would be ignored in silence. */
 export const targetSchema = targetFields.superRefine((target, context) => {
   const problem = ({ path, message }: KeyProblem) => context.addIssue({ code: "custom", path, message });
-  const only = (keys: readonly (keyof Target)[], what: string) => {
-    for (const key of keys)
-      if (target[key] !== undefined)
-        problem({ path: [key], message: `counts only with ${what}, which is missing` });
-  };
-  if (target.host === undefined) only(WITH_HOST, "host");
-  for (const scheduler of SCHEDULERS)
-    if (scheduler !== target.scheduler) only(KEYS_WITH[scheduler], `scheduler ${scheduler}`);
+  for (const each of TARGET_KEYS) {
+    const missing = target[each.key] === undefined ? null : missingFor(each, target);
+    if (missing !== null)
+      problem({ path: [each.key], message: `counts only with ${missing}, which is missing` });
+  }
   const kind = kindOf(target);
   for (const each of kind.problems?.(target) ?? []) problem(each);
   if (!kind.containers && target.image !== undefined && !there.safeParse(target.image).success)

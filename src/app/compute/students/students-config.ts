@@ -74,26 +74,6 @@ export const DEFAULT_CHOICES: StudentChoices = {
   vanillaFirst: true,
 };
 
-/** What tables call a method: as the paper does, where it has a row. */
-const LABELS: Partial<Record<MethodId, string>> = {
-  opd: "Vanilla OPD",
-  "gc-opd": "GC-OPD",
-  "gc-opd+ga": "GC-OPD + GA",
-  "hindsight-only": "Hindsight only",
-  "success-only": "GC: success only",
-  "minimum-prefix": "Minimum prefix",
-  "tcod-f2b": "TCOD-F2B",
-  "tcod-b2f": "TCOD-B2F",
-  ftb: "FTB",
-  turnopd: "TurnOPD",
-  grpo: "GRPO",
-  "self-distillation": "Self-distillation",
-  sod: "SOD",
-  atod: "ATOD",
-};
-
-export const methodLabel = (id: MethodId): string => LABELS[id] ?? id;
-
 /** Files as a config names them, relative to its own folder: that of the shipped library. */
 export interface StudentFiles {
   teacher: string;
@@ -129,7 +109,6 @@ function entry(id: MethodId, epochs: number, { signal, vanillaFirst }: StudentCh
   const compares = stages.every((stage) => needsSampledToken(stage) === undefined);
   return {
     id,
-    label: methodLabel(id),
     epochs: stages.map((_, n) => (halves ? epochs / 2 : n === stages.length - 1 ? epochs : 0)),
     ...(compares && signal !== "sampled-token" && { signal }),
   };

@@ -1,11 +1,18 @@
 /** The places where the worker launches runs: what is known of each, a form for it, and what a check of it found. */
 import { type FormEvent, type ReactNode, useState } from "react";
-import { type CheckStep, KEYS_WITH, SCHEDULERS } from "../../../protocol/target.ts";
+import {
+  type CheckStep,
+  missingFor,
+  SCHEDULER_NAMES,
+  SCHEDULERS,
+  type Scheduler,
+  TARGET_KEYS,
+  type TargetKey,
+} from "../../../protocol/target.ts";
 import { describeFault } from "../../base/faults.ts";
 import { Labelled } from "../../base/labelled.tsx";
 import { shownName } from "../../base/text/shown-text.ts";
 import { checkTarget, importLaunched, saveTarget, useTargets } from "../../compute/runs/launches.ts";
-import { SCHEDULER_NAMES } from "../../compute/runs/target-words.ts";
 import type { Target } from "../../compute/runs/worker-answers.ts";
 import { setUi } from "../../compute/store.ts";
 import { setTrainingForm } from "../../compute/training/training-form.ts";
@@ -80,18 +87,17 @@ export function TargetsPanel() {
   );
 }
 
-/** "login, Slurm gpu, 2 GPUs, 12:00:00, /scratch/me, 3.5 per GPU-hour". */
+/** "login · Slurm gpu 12:00:00 · 2 GPUs · /scratch/me · 3.5 per GPU-hour". */
 function factsOf(target: Target): string {
-  const { host, user, port, scheduler, partition, account, gpus, time, scratch, modules, image } = target;
+  const { host, user, port, scheduler, gpus, scratch, modules, image } = target;
+  const { label, onHost } = SCHEDULERS[scheduler];
   const place = host === undefined ? "this machine" : `${user === undefined ? "" : `${user}@`}${host}`;
+  const values: Readonly<Record<string, unknown>> = target;
+  const own = FIELDS.filter((each) => each.with?.includes(scheduler)).map(({ key }) => values[key]);
   return [
-    scheduler !== "kubernetes" && (port === undefined ? place : `${place}:${port}`),
-    scheduler === "slurm" && ["Slurm", target.slurmrestd, partition, account].filter(Boolean).join(" "),
-    scheduler === "ray" && ["Ray", target.ray_address].filter(Boolean).join(" "),
-    scheduler === "kubernetes" &&
-      ["Kubernetes", target.kube_context, target.namespace, target.claim].filter(Boolean).join(" "),
+    onHost && (port === undefined ? place : `${place}:${port}`),
+    scheduler !== "none" && [label, ...own].filter(Boolean).join(" "),
     gpus !== undefined && `${gpus} GPU${gpus === 1 ? "" : "s"}`,
-    time,
     scratch,
     modules.length > 0 && `modules ${modules.join(" ")}`,
     image,
@@ -130,75 +136,54 @@ function Steps({ steps }: { steps: readonly CheckStep[] }) {
   );
 }
 
-/** Fields of the form: the key of the target, its caption, and an example or what holds when it is empty. */
-const FIELDS: readonly [key: string, label: string, hint: string][] = [
-  ["host", "Host", "empty: this machine"],
-  ["user", "User", "as ssh takes it"],
-  ["port", "Port", "22"],
-  ["scratch", "Scratch folder", "/scratch/me"],
-  ["slurmrestd", "slurmrestd", "empty: sbatch"],
-  ["partition", "Partition", ""],
-  ["account", "Account", ""],
-  ["gpus", "GPUs per run", ""],
-  ["time", "Time limit", "12:00:00"],
-  ["ray_address", "Ray’s dashboard", "http://127.0.0.1:8265"],
-  ["kube_context", "kubectl’s context", "empty: its current one"],
-  ["namespace", "Namespace", "empty: the context’s"],
-  ["claim", "Volume claim of the scratch folder", ""],
-  ["gpu_resource", "Name of a GPU", "nvidia.com/gpu"],
-  ["modules", "Modules", "node cuda"],
-  ["image", "Image", "/images/gcopd.sif, or a container image"],
-  ["gcopd", "gcopd command", "gcopd"],
-  ["models", "Models (NAME=/PATH)", "qwen3-8b=/models/Qwen3-8B"],
-  ["price_per_gpu_hour", "Price per GPU-hour", ""],
-];
-const NUMBERS = ["port", "gpus", "price_per_gpu_hour"];
+/** Keys that have a field in the form. */
+const FIELDS = TARGET_KEYS.flatMap(({ field, ...each }) => (field === undefined ? [] : [{ ...each, field }]));
 
-/** Whether a field counts: those of a scheduler only with it, those of a host only with one. Others are not shown. */
-function isShown(key: string, { scheduler, host = "" }: Readonly<Record<string, string>>): boolean {
-  const owner = SCHEDULERS.find((each) => KEYS_WITH[each].some((own) => own === key));
-  if (owner !== undefined) return scheduler === owner;
-  if (key === "host") return scheduler !== "kubernetes";
-  return !["user", "port"].includes(key) || (scheduler !== "kubernetes" && host.trim() !== "");
+type Texts = Readonly<Partial<Record<string, string>>>;
+
+/** Whether a field counts with the others. What does not is not shown. */
+function isShown(each: TargetKey, texts: Texts): boolean {
+  const scheduler = (texts.scheduler ?? "none") as Scheduler;
+  const host = texts.host?.trim() || undefined;
+  const isOfHost = each.key === "host" || each.with === "host";
+  return missingFor(each, { host, scheduler }) === null && (!isOfHost || SCHEDULERS[scheduler].onHost);
 }
 
 /** The fields' texts of a target. */
-function textsOf(target: Target | undefined): Record<string, string> {
+function textsOf(target: Target | undefined): Texts {
   if (target === undefined) return {};
-  const { modules, models, ...rest } = target;
-  return {
-    ...Object.fromEntries(Object.entries(rest).map(([key, value]) => [key, String(value)])),
-    modules: modules.join(" "),
-    models: Object.entries(models)
-      .map(([name, path]) => `${name}=${path}`)
-      .join(" "),
+  const text = (value: unknown): string => {
+    if (Array.isArray(value)) return value.join(" ");
+    if (typeof value !== "object" || value === null) return String(value);
+    return Object.entries(value)
+      .map(([name, of]) => `${name}=${of}`)
+      .join(" ");
   };
+  return Object.fromEntries(Object.entries(target).map(([key, value]) => [key, text(value)]));
 }
 
-/** What the texts stand for. A text that is no number stays one, and the worker says what it expected. */
-function targetOf(
-  texts: Readonly<Record<string, string>>,
-  before: Target | undefined,
-): Record<string, unknown> {
-  const words = (text: string) => text.trim().split(/\s+/);
-  const value = (key: string, text: string): unknown => {
-    if (key === "modules") return words(text);
-    if (key === "models")
-      return Object.fromEntries(
-        words(text).map((each) => [each.split("=", 1)[0], each.slice(each.indexOf("=") + 1)]),
-      );
-    return NUMBERS.includes(key) && Number.isFinite(Number(text)) ? Number(text) : text.trim();
-  };
-  const own = FIELDS.map(([key]) => key).filter(
-    (key) => (texts[key] ?? "").trim() !== "" && isShown(key, texts),
-  );
-  // Keys that the form has no field for stay as they are.
-  const named = [...FIELDS.map(([key]) => key), "scheduler"];
-  const other = Object.entries(before ?? {}).filter(([key]) => !named.includes(key));
+/** What a text stands for. One that is no number stays a text, and the worker says what it expected. */
+function givenBy(as: TargetKey["as"], text: string): unknown {
+  const words = text.split(/\s+/);
+  if (as === "words") return words;
+  if (as === "pairs")
+    return Object.fromEntries(
+      words.map((each) => [each.split("=", 1)[0], each.slice(each.indexOf("=") + 1)]),
+    );
+  return as === "number" && Number.isFinite(Number(text)) ? Number(text) : text;
+}
+
+/** Keys that the form has no field for stay as they are. */
+function targetOf(texts: Texts, before: Target | undefined): Record<string, unknown> {
+  const named: string[] = FIELDS.map(({ key }) => key);
+  const given = FIELDS.filter((each) => isShown(each, texts)).flatMap(({ key, as }) => {
+    const text = texts[key]?.trim() ?? "";
+    return text === "" ? [] : [[key, givenBy(as, text)]];
+  });
   return {
-    ...Object.fromEntries(other),
+    ...Object.fromEntries(Object.entries(before ?? {}).filter(([key]) => !named.includes(key))),
     scheduler: texts.scheduler ?? "none",
-    ...Object.fromEntries(own.map((key) => [key, value(key, texts[key] ?? "")])),
+    ...Object.fromEntries(given),
   };
 }
 
@@ -227,7 +212,7 @@ function TargetForm({
       setProblem(describeFault(error));
     }
   };
-  const field = ([key, label, hint]: (typeof FIELDS)[number]): ReactNode => (
+  const field = ({ key, field: [label, hint] }: (typeof FIELDS)[number]): ReactNode => (
     <Labelled key={key} label={label}>
       <input
         value={texts[key] ?? ""}
@@ -262,14 +247,14 @@ function TargetForm({
           value={texts.scheduler ?? "none"}
           onChange={(event) => setTexts({ ...texts, scheduler: event.target.value })}
         >
-          {Object.entries(SCHEDULER_NAMES).map(([scheduler, name]) => (
+          {SCHEDULER_NAMES.map((scheduler) => (
             <option key={scheduler} value={scheduler}>
-              {name}
+              {SCHEDULERS[scheduler].label}
             </option>
           ))}
         </select>
       </Labelled>
-      {FIELDS.filter(([key]) => isShown(key, texts)).map(field)}
+      {FIELDS.filter((each) => isShown(each, texts)).map(field)}
       <span className="run-buttons">
         <button type="submit" className="primary">
           {isNew ? "Add" : "Save"}

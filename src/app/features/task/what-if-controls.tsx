@@ -74,7 +74,7 @@ export const WhatIfControls = memo(function WhatIfControls({ leftOut }: { leftOu
             ))}
           </select>
         </label>
-        <label title="Includes planner and oracle records: GC-OPD+GA with them, GC-OPD without">
+        <label title="Includes planner and oracle records: GC-OPD + GA with them, GC-OPD without">
           <input
             type="checkbox"
             checked={augmentation}

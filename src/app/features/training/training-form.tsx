@@ -1,8 +1,9 @@
 /** What a run is to do, here or on the worker: one form, made from the schema of the config. */
 
 import type { ReactNode } from "react";
-import type { Method } from "../../../core/method/index.ts";
+import { type Method, methodLabel } from "../../../core/method/index.ts";
 import { isOneOf } from "../../../core/one-of.ts";
+import { startedAt } from "../../../protocol/target.ts";
 import { Labelled } from "../../base/labelled.tsx";
 import { shownName } from "../../base/text/shown-text.ts";
 import { isModelAtWork } from "../../compute/computing.ts";
@@ -13,7 +14,6 @@ import { LONGEST_NAME } from "../../compute/run-card/run-name.tsx";
 import { CONFIG_FIELDS, isReached } from "../../compute/runs/config-fields.ts";
 import { useTargets } from "../../compute/runs/launches.ts";
 import { useRuns } from "../../compute/runs/runs-store.ts";
-import { startedAt } from "../../compute/runs/target-words.ts";
 import type { Target } from "../../compute/runs/worker-answers.ts";
 import { useUi } from "../../compute/store.ts";
 import { firstProblem } from "../../compute/training/form-problems.ts";
@@ -52,8 +52,8 @@ import { HeldOutFields } from "./held-out-fields.tsx";
 import { ResponsesFields } from "./responses-fields.tsx";
 
 const PRESET_TITLES: Record<PresetName, string> = {
-  "gc-opd": "GC-OPD: 32 and 1e-5",
-  "gc-opd+ga": "GC-OPD+GA: 32 and 1e-5",
+  "gc-opd": `${methodLabel("gc-opd")}: 32 and 1e-5`,
+  "gc-opd+ga": `${methodLabel("gc-opd+ga")}: 32 and 1e-5`,
   sample: "sample: 4 and 1e-4",
 };
 

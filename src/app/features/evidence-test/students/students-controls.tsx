@@ -1,14 +1,10 @@
 /** The start and stop of students, and what they are trained with: methods, seeds, budget, measurement. */
-import { METHOD_IDS } from "../../../../core/method/index.ts";
+import { METHOD_IDS, methodLabel } from "../../../../core/method/index.ts";
 import { formatRange } from "../../../base/eta.ts";
 import { isModelAtWork } from "../../../compute/computing.ts";
 import { useUi } from "../../../compute/store.ts";
 import { stopStudents, trainStudents } from "../../../compute/students/run-students.ts";
-import {
-  methodLabel,
-  STUDENT_CHOICES,
-  type StudentChoices,
-} from "../../../compute/students/students-config.ts";
+import { STUDENT_CHOICES, type StudentChoices } from "../../../compute/students/students-config.ts";
 import { useStudents } from "../../../compute/students/students-store.ts";
 import { type Study, secondsLeft } from "../../../compute/students/study.ts";
 

@@ -55,7 +55,7 @@ export function registeredPair(
   return `${text}, p = ${p < 0.001 ? p.toExponential(0).replace("e-", "e−") : p.toFixed(2)} after Holm`;
 }
 
-/** `GC-OPD beats Vanilla OPD; GC-OPD and Success only are not told apart.` */
+/** `GC-OPD beats Vanilla OPD; GC-OPD and GC: success only are not told apart.` */
 export function registeredVerdict({ primary, methods }: Pick<Registered, "primary" | "methods">): string {
   const label = (id: string): string => methods.find(({ method }) => method === id)?.label ?? id;
   const parts = [...primary]
