@@ -5,12 +5,12 @@ import { installErrorTransfer } from "../base/worker/transfer.ts";
 import type { NamedFile } from "../data/files/zip-archive.ts";
 import type { GamesWorker } from "./games/games.worker.ts";
 import gamesScript from "./games/games.worker.ts?worker&url";
-import type { HubService } from "./hub/hub-service.ts";
 import hubScript from "./hub/hub.worker.ts?worker&url";
+import type { HubService } from "./hub/hub-service.ts";
 import type { ArchiveApi } from "./models/archive.worker.ts";
 import archiveScript from "./models/archive.worker.ts?worker&url";
-import type { ComputeApi } from "./worker/compute.worker.ts";
 import computeScript from "./worker/compute.worker.ts?worker&url";
+import type { ComputeApi } from "./worker/compute-api.ts";
 
 installErrorTransfer();
 
