@@ -15,7 +15,7 @@ import { cancelScoring } from "../compute/scoring/score.ts";
 import { ROLES, setUi, type UiState } from "../compute/store.ts";
 import { stopStudents } from "../compute/students/run-students.ts";
 import { studentTraining } from "../compute/training/training.ts";
-import { cancelProbe } from "../compute/training/training-probe.ts";
+import { trainingProbe } from "../compute/training/training-probe.ts";
 import { type useWorkerCost, workerCost } from "../compute/training/worker-cost.ts";
 import type { useSending } from "../compute/training/worker-training.ts";
 import { liveRuns } from "../features/evaluation/live-runs.ts";
@@ -88,7 +88,7 @@ function ofPage({ scoring, training, playing, studying }: Work["ui"]): Task[] {
       detail,
       done: 0,
       total: 0,
-      end: status === "probing" ? cancel(cancelProbe) : null,
+      end: status === "probing" ? cancel(() => trainingProbe.cancel()) : null,
     });
   else
     tasks.push({
