@@ -165,7 +165,7 @@ test("a run on the worker is stopped after its step, goes on, and is cancelled",
   await checkpoint.click();
   await expect(page.getByTestId("notice")).toContainText(`after step ${step}`);
   await page.keyboard.press("4");
-  await expect(page.getByTestId("model-student")).toContainText(`your own (${step} steps)`);
+  await expect(page.getByTestId("model-student")).toContainText(`your own (${step} step`);
 });
 
 test("a run that measures its student: the curve, each evaluation, and the best student to open", async ({
