@@ -13,7 +13,7 @@ import type { WorkerState } from "../compute/runs/runs-store.ts";
 import { worker } from "../compute/runs/worker-client.ts";
 import { cancelScoring } from "../compute/scoring/score.ts";
 import { ROLES, setUi, type UiState } from "../compute/store.ts";
-import { stopStudents } from "../compute/students/run-students.ts";
+import { studentComparison } from "../compute/students/run-students.ts";
 import { studentTraining } from "../compute/training/training.ts";
 import { trainingProbe } from "../compute/training/training-probe.ts";
 import { type useWorkerCost, workerCost } from "../compute/training/worker-cost.ts";
@@ -58,7 +58,7 @@ function ofPage({ scoring, training, playing, studying }: Work["ui"]): Task[] {
       name: "Students of the evidence test",
       detail: studying.stopping ? "stop requested" : studying.label,
       ...amount(studying),
-      end: studying.stopping ? null : { label: "Stop", run: () => void stopStudents() },
+      end: studying.stopping ? null : { label: "Stop", run: () => void studentComparison.stop() },
     });
   if (playing !== null)
     tasks.push({
