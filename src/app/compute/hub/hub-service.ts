@@ -56,7 +56,12 @@ export class HubService {
     return this.#stoppable(async (signal) => {
       let listed: BroughtModel;
       try {
-        listed = await listHubFiles(name, { endpoint, fetch: this.clients.fetch, accessHint: ACCESS, signal });
+        listed = await listHubFiles(name, {
+          endpoint,
+          fetch: this.clients.fetch,
+          accessHint: ACCESS,
+          signal,
+        });
       } catch (error) {
         signal.throwIfAborted();
         if (error instanceof InputError) throw error;
