@@ -115,15 +115,21 @@ const tooTight = (page: Page): Promise<string[]> =>
     return found;
   });
 
-for (const [width, height] of [
+for (const [width, height, text] of [
   // 1,280 × 800 at 200 % zoom.
-  [640, 400],
-  [800, 700],
-  [900, 800],
-  [1024, 768],
+  [640, 400, 16],
+  [800, 700, 16],
+  [900, 800, 16],
+  [1024, 768, 16],
+  // The browser's own setting of a larger text.
+  [1280, 800, 20],
 ] as const) {
-  test(`at ${width} × ${height} nothing sticks out or lies on anything else`, async ({ page }) => {
+  test(`at ${width} × ${height} and text of ${text} px nothing sticks out or lies on anything else`, async ({
+    page,
+  }) => {
     await page.setViewportSize({ width, height });
+    const devtools = await page.context().newCDPSession(page);
+    await devtools.send("Page.setFontSizes", { fontSizes: { standard: text } });
     const look = async (name: string): Promise<void> => {
       await page.screenshot({ path: `test-results/screenshots/${name}-${width}.png` });
       await expect.poll(() => tooTight(page), { message: name }).toEqual([]);
@@ -131,7 +137,9 @@ for (const [width, height] of [
     await visit(page);
     await look("empty");
     await visit(page, sampleHash("library", ""));
-    await expect(page.getByRole("row", { name: /melt/ })).toBeVisible();
+    const row = page.getByRole("row", { name: /melt/ });
+    await expect(row).toBeVisible();
+    expect((await row.boundingBox())!.height).toBe(3.25 * text);
     await look("library");
     for (const [key, dialog] of [
       ["?", "Keys and marks"],

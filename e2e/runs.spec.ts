@@ -165,7 +165,7 @@ test("a run on the worker is stopped after its step, goes on, and is cancelled",
   await checkpoint.click();
   await expect(page.getByTestId("notice")).toContainText(`after step ${step}`);
   await page.keyboard.press("4");
-  await expect(page.getByTestId("model-student")).toContainText(`your own (${step} steps)`);
+  await expect(page.getByTestId("model-student")).toContainText(`your own (${step} step`);
 });
 
 test("a run that measures its student: the curve, each evaluation, and the best student to open", async ({
@@ -374,8 +374,24 @@ test("a run has one tab: the others follow it, end it, and go on with it only wh
   await expect(detail(page)).toContainText("▢ cancelled", { timeout: MODEL_TIME });
 });
 
-test("an address of a run that is not there says so", async ({ page }) => {
+test("an address of a run that is not there says so once all runs are read, and nothing in red before", async ({
+  page,
+}) => {
+  // The worker takes as long as the test wants it to.
+  let answer = (): void => {};
+  const answered = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  await page.route("**/api/jobs?*", async (route) => {
+    await answered;
+    await route.continue();
+  });
   await visit(page, "#/runs?run=train-000000000000&runs=x");
+  await expect(page.getByText("Reading the runs…")).toBeVisible();
+  await expect(page.getByText("Asking the worker…")).toBeVisible();
+  await expect(page.getByTestId("run-missing")).toHaveCount(0);
+  await expect(page.locator(".error, .fault, main [role=alert]")).toHaveCount(0);
+  answer();
   await expect(page.getByTestId("run-missing")).toContainText("There is no run train-000000000000 here");
   await expect(page.getByText("“runs=x” in the link")).toBeVisible();
 });

@@ -245,6 +245,22 @@ test.describe("links", () => {
     });
   }
 
+  test("say nothing in red before the library that they name is read", async ({ page }) => {
+    let answer = (): void => {};
+    const answered = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    await page.context().route("**/sample/sources*", async (route) => {
+      await answered;
+      await route.continue();
+    });
+    await visit(page, sampleHash("task", "boil everything"));
+    await expect(page.getByRole("paragraph").filter({ hasText: "Opening the sample…" })).toBeVisible();
+    await expect(page.locator(".error, .fault, .missing, main [role=alert]")).toHaveCount(0);
+    answer();
+    await expect(page.getByTestId("view-problem")).toContainText("no task “boil everything”");
+  });
+
   test("say which part is nonsense, and use the rest", async ({ page }) => {
     await visit(page, `${sampleHash("task", "melt|12|easy", { decision: "three" })}&colour=blue`);
     await expect(page.getByRole("alert")).toContainText(

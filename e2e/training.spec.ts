@@ -303,7 +303,7 @@ test("a reload keeps the trained student, with a way back; a run's student can b
   await page.getByTestId("run-students").locator("summary").click();
   await page.getByRole("button", { name: "Open this student, after step 1" }).click();
   await page.keyboard.press("4");
-  await expect(student).toContainText(/your own \(1 steps\)/);
+  await expect(student).toContainText(/your own \(1 step\)/);
   await update(page);
   expect((await watched(page)).before).toBeCloseTo(after, 2);
 });

@@ -7,6 +7,13 @@ it("prints probabilities with three figures", () => {
 it("prints nats with a true minus sign", () => {
   expect([nats(-1.5), nats(1.5, true), nats(-0.0001, true)]).toEqual(["−1.500", "+1.500", "0.000"]);
 });
+it("rounds nats to the digits that are asked for: what is none has no sign", () => {
+  expect([nats(0.119, true, 2), nats(-0.0096, true, 2), nats(-0.0049, true, 2)]).toEqual([
+    "+0.12",
+    "−0.01",
+    "0.00",
+  ]);
+});
 it("shows white space", () => {
   expect(visibleToken(" a\n\t")).toBe("␣a↵⇥");
   expect(visibleToken("")).toBe("∅");

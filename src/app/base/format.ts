@@ -7,9 +7,9 @@ export function probability(logprob: number): string {
 }
 
 /** Nats, with a sign when it is a difference. A true minus sign, so that columns align. */
-export function nats(value: number, signed = false): string {
-  const text = Math.abs(value).toFixed(3);
-  if (Number(text) === 0) return "0.000";
+export function nats(value: number, signed = false, digits = 3): string {
+  const text = Math.abs(value).toFixed(digits);
+  if (Number(text) === 0) return text;
   return `${value < 0 ? "−" : signed ? "+" : ""}${text}`;
 }
 

@@ -3,7 +3,7 @@ import { type ReactNode, useState } from "react";
 import { remember, remembered } from "./remembered.ts";
 
 /** At this width the controls have room beside the result. */
-const WIDE = "(width >= 1100px)";
+const WIDE = "(width >= 68.75rem)";
 
 /** Whether a part of a view is unfolded, as the user last left it. */
 export function useUnfolded(

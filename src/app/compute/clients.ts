@@ -5,12 +5,12 @@ import { installErrorTransfer } from "../base/worker/transfer.ts";
 import type { NamedFile } from "../data/files/zip-archive.ts";
 import type { GamesWorker } from "./games/games.worker.ts";
 import gamesScript from "./games/games.worker.ts?worker&url";
-import type { HubApi } from "./hub/hub.worker.ts";
 import hubScript from "./hub/hub.worker.ts?worker&url";
+import type { HubService } from "./hub/hub-service.ts";
 import type { ArchiveApi } from "./models/archive.worker.ts";
 import archiveScript from "./models/archive.worker.ts?worker&url";
-import type { ComputeApi } from "./worker/compute.worker.ts";
 import computeScript from "./worker/compute.worker.ts?worker&url";
+import type { ComputeApi } from "./worker/compute-api.ts";
 
 installErrorTransfer();
 
@@ -21,10 +21,10 @@ export function gamesWorker(): Comlink.Remote<GamesWorker> {
   return games;
 }
 
-let hub: Comlink.Remote<HubApi> | null = null;
+let hub: Comlink.Remote<HubService> | null = null;
 
-export function hubWorker(): Comlink.Remote<HubApi> {
-  hub ??= Comlink.wrap<HubApi>(startWorker(hubScript, "hub"));
+export function hubWorker(): Comlink.Remote<HubService> {
+  hub ??= Comlink.wrap<HubService>(startWorker(hubScript, "hub"));
   return hub;
 }
 

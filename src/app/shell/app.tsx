@@ -7,7 +7,7 @@ import { HubDialog } from "../compute/hub/hub-dialog.tsx";
 import { keptModels } from "../compute/models/kept-models.ts";
 import { followStudent } from "../compute/models/kept-student.ts";
 import { models } from "../compute/models/models.ts";
-import { followPlace } from "../compute/open/follow-place.ts";
+import { placeFollower } from "../compute/open/follow-place.ts";
 import { SharedDialog } from "../compute/open/shared-dialog.tsx";
 import { followWorker } from "../compute/runs/follow-worker.ts";
 import { followLaunches } from "../compute/runs/launches.ts";
@@ -73,7 +73,7 @@ export function App() {
   useKeys();
   useEffect(() => {
     const leaveUrl = followUrl();
-    const leavePlace = followPlace();
+    const leavePlace = placeFollower.follow();
     const leaveWorker = followWorker();
     const leaveLaunches = followLaunches();
     const leaveStudent = followStudent();

@@ -13,9 +13,9 @@ import type { WorkerState } from "../compute/runs/runs-store.ts";
 import { worker } from "../compute/runs/worker-client.ts";
 import { cancelScoring } from "../compute/scoring/score.ts";
 import { ROLES, setUi, type UiState } from "../compute/store.ts";
-import { stopStudents } from "../compute/students/run-students.ts";
+import { studentComparison } from "../compute/students/run-students.ts";
 import { studentTraining } from "../compute/training/training.ts";
-import { cancelProbe } from "../compute/training/training-probe.ts";
+import { trainingProbe } from "../compute/training/training-probe.ts";
 import { type useWorkerCost, workerCost } from "../compute/training/worker-cost.ts";
 import type { useSending } from "../compute/training/worker-training.ts";
 import { liveRuns } from "../features/evaluation/live-runs.ts";
@@ -58,7 +58,7 @@ function ofPage({ scoring, training, playing, studying }: Work["ui"]): Task[] {
       name: "Students of the evidence test",
       detail: studying.stopping ? "stop requested" : studying.label,
       ...amount(studying),
-      end: studying.stopping ? null : { label: "Stop", run: () => void stopStudents() },
+      end: studying.stopping ? null : { label: "Stop", run: () => void studentComparison.stop() },
     });
   if (playing !== null)
     tasks.push({
@@ -88,7 +88,7 @@ function ofPage({ scoring, training, playing, studying }: Work["ui"]): Task[] {
       detail,
       done: 0,
       total: 0,
-      end: status === "probing" ? cancel(cancelProbe) : null,
+      end: status === "probing" ? cancel(() => trainingProbe.cancel()) : null,
     });
   else
     tasks.push({

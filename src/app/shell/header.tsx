@@ -3,7 +3,7 @@
 import { memo, useEffect, useRef } from "react";
 import { shownName } from "../base/text/shown-text.ts";
 import { useAtRest } from "../base/use-at-rest.ts";
-import { showLibrary } from "../compute/open/libraries.ts";
+import { openLibraries } from "../compute/open/libraries.ts";
 import { useUi } from "../compute/store.ts";
 import { navigate } from "../data/navigate.ts";
 import { libraryNames } from "../data/open-libraries.ts";
@@ -117,7 +117,7 @@ function LibrarySwitch() {
       <select
         title={`Library (l): ${library === null ? "none is shown" : names.get(library.id)}`}
         value={library?.id ?? ""}
-        onChange={(event) => showLibrary(event.target.value)}
+        onChange={(event) => openLibraries.show(event.target.value)}
       >
         {library === null && <option value="">not open</option>}
         {libraries.map(({ summary: { id } }) => (

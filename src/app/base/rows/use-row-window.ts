@@ -1,8 +1,9 @@
 /** Follows a scrolling element and says which rows of the list in it are to be drawn. */
 import { type RefObject, useLayoutEffect, useMemo, useRef, useState } from "react";
+import { remPixels } from "../rem.ts";
 import { evenRows, type RowHeights, type RowWindow, rowWindow, type Scrolled } from "./row-window.ts";
 
-/** Rows of `rowHeight` CSS pixels each. Goes back to the top when `list` is another one, or else when `top` is. */
+/** Rows of `rowHeight` rem each. Goes back to the top when `list` is another one, or else when `top` is. */
 export function useRowWindow(
   scroller: RefObject<HTMLElement | null>,
   list: readonly unknown[],
@@ -10,7 +11,7 @@ export function useRowWindow(
   top: unknown = list,
 ): RowWindow {
   const { length } = list;
-  const heights = useMemo(() => evenRows(length, rowHeight), [length, rowHeight]);
+  const heights = useMemo(() => evenRows(length, rowHeight * remPixels()), [length, rowHeight]);
   return useRowHeights(scroller, heights, top);
 }
 

@@ -1,22 +1,24 @@
 import { beforeEach, expect, it, vi } from "vitest";
+import { fake, Pending } from "../../../../test/support/fake.ts";
 import { InputError } from "../../../core/errors.ts";
 import { makeGame } from "../../../simulator/alfworld/generate.ts";
 import { useGames } from "./games.ts";
-import { stopVerifying, useVerdicts, verifyAll } from "./verify.ts";
+import { useVerdicts, Verifier } from "./verify.ts";
 
-const games = vi.hoisted(() => ({ verify: vi.fn() }));
+type Clients = ConstructorParameters<typeof Verifier>[0];
+type GamesClient = ReturnType<Clients["games"]>;
+
 const { task } = makeGame(6);
-const SOURCE = { source: "a", decisions: [], outcome: { complete: true } };
-
-vi.mock("../clients.ts", () => ({ gamesWorker: () => games }));
-vi.mock("../../data/library-client.ts", () => ({
-  libraryWorker: () => ({
-    tasks: { sources: async () => ["a", "b", "c"].map((source) => ({ ...SOURCE, source })) },
-  }),
-}));
+const verify = vi.fn<GamesClient["verify"]>();
+let verifier: Verifier;
 
 beforeEach(() => {
-  games.verify.mockReset();
+  verify.mockReset();
+  verifier = new Verifier({
+    games: () => fake<GamesClient>({ verify }),
+    readRecord: async ({ id }) => ({ source: id, decisions: [], outcome: { complete: true } }) as never,
+    opensByItself: async () => true,
+  });
   useVerdicts.setState(useVerdicts.getInitialState());
   useGames.setState({ tasks: [{ environment: "alfworld", task, type: null }] });
 });
@@ -26,15 +28,11 @@ const records = ["a", "b", "c"].map((id) => ({ ...of, kind: "source" as const, i
 const verdicts = () => Object.values(useVerdicts.getState().verdicts).map(({ kind }) => kind);
 
 it("while the records of a task are verified, it is known whose they are", async () => {
-  let end = (_: string | null): void => undefined;
-  games.verify.mockReturnValue(
-    new Promise((resolve) => {
-      end = resolve;
-    }),
-  );
-  const verifying = verifyAll(of, [{ ...of, kind: "source", id: "a" }]);
+  const played = new Pending<string>();
+  verify.mockReturnValue(played.promise);
+  const verifying = verifier.all(of, [{ ...of, kind: "source", id: "a" }]);
   expect(useVerdicts.getState().all).toEqual({ task: of, done: 0, total: 1, left: null });
-  end("decision 0: feedback");
+  played.resolve("decision 0: feedback");
   await verifying;
   const { all, verdicts: shown } = useVerdicts.getState();
   expect(all).toBeNull();
@@ -43,25 +41,25 @@ it("while the records of a task are verified, it is known whose they are", async
 
 it("a stop ends after the present record; meanwhile a second press does nothing, and later one begins again", async () => {
   let second = Promise.resolve();
-  games.verify.mockImplementationOnce(async () => {
-    second = verifyAll(of, records);
-    stopVerifying();
+  verify.mockImplementationOnce(async () => {
+    second = verifier.all(of, records);
+    verifier.stop();
     return null;
   });
-  await verifyAll(of, records);
+  await verifier.all(of, records);
   await second;
-  expect([games.verify.mock.calls.length, verdicts()]).toEqual([1, ["verified"]]);
-  games.verify.mockResolvedValue(null);
-  await verifyAll(of, records);
-  expect([games.verify.mock.calls.length, verdicts()]).toEqual([4, ["verified", "verified", "verified"]]);
+  expect([verify.mock.calls.length, verdicts()]).toEqual([1, ["verified"]]);
+  verify.mockResolvedValue(null);
+  await verifier.all(of, records);
+  expect([verify.mock.calls.length, verdicts()]).toEqual([4, ["verified", "verified", "verified"]]);
 });
 
 it("a record that cannot be played is told, and the others are played", async () => {
-  games.verify.mockRejectedValueOnce(new InputError("the games are gone")).mockResolvedValue(null);
-  await verifyAll(of, records);
+  verify.mockRejectedValueOnce(new InputError("the games are gone")).mockResolvedValue(null);
+  await verifier.all(of, records);
   expect(verdicts()).toEqual(["missing", "verified", "verified"]);
   expect(useVerdicts.getState().all).toBeNull();
   useGames.setState({ tasks: [] });
-  await verifyAll(of, records.slice(0, 1));
-  expect([verdicts()[0], games.verify.mock.calls.length]).toEqual(["missing", 3]);
+  await verifier.all(of, records.slice(0, 1));
+  expect([verdicts()[0], verify.mock.calls.length]).toEqual(["missing", 3]);
 });

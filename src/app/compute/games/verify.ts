@@ -37,53 +37,59 @@ export async function recordsOf({ library, environment, task, episodes }: TaskMo
   ];
 }
 
-/** Plays one record again and says whether it repeats. */
-export async function verifyRecord(ref: RecordRef): Promise<void> {
-  const say = (verdict: Verdict): void =>
-    useVerdicts.setState(({ verdicts }) => ({ verdicts: { ...verdicts, [recordKey(ref)]: verdict } }));
-  const missing = missingGame(ref);
-  if (missing !== null) return say({ kind: "missing", text: missing });
-  say({ kind: "playing", text: "Playing…" });
-  try {
-    const record = await readRecord(ref);
-    await opensByItself(ref);
-    const differs = await gamesWorker().verify(record);
-    if (differs !== null) return say({ kind: "differs", text: `Differs: ${differs}` });
-    const all = `${countOf(record.decisions.length, "decision")} repeat`;
-    say({
-      kind: "verified",
-      text: record.outcome.complete ? `Verified: ${all}` : `Incomplete: its ${all}`,
-    });
-  } catch (error) {
-    say({ kind: "missing", text: describeFault(error) });
-  }
-}
+const page = { games: gamesWorker, readRecord, opensByItself };
 
-let stopped = false;
+/** Plays records again, one after the other. */
+export class Verifier {
+  #stopped = false;
 
-/** Plays records of a task, one after the other. */
-export async function verifyAll(
-  { library, environment, task: name }: TaskRef,
-  records: readonly RecordRef[],
-): Promise<void> {
-  if (useVerdicts.getState().all !== null) return;
-  stopped = false;
-  const task = { library, environment, task: name };
-  const began = performance.now();
-  try {
-    for (const [done, record] of records.entries()) {
-      if (stopped) return;
-      const each = done === 0 ? null : (performance.now() - began) / 1000 / done;
-      const left = each === null ? null : formatSeconds(each * (records.length - done));
-      useVerdicts.setState({ all: { task, done, total: records.length, left } });
-      await verifyRecord(record);
+  constructor(private readonly clients: typeof page) {}
+
+  /** Plays one record again and says whether it repeats. */
+  async verify(ref: RecordRef): Promise<void> {
+    const say = (verdict: Verdict): void =>
+      useVerdicts.setState(({ verdicts }) => ({ verdicts: { ...verdicts, [recordKey(ref)]: verdict } }));
+    const missing = missingGame(ref);
+    if (missing !== null) return say({ kind: "missing", text: missing });
+    say({ kind: "playing", text: "Playing…" });
+    try {
+      const record = await this.clients.readRecord(ref);
+      await this.clients.opensByItself(ref);
+      const differs = await this.clients.games().verify(record);
+      if (differs !== null) return say({ kind: "differs", text: `Differs: ${differs}` });
+      const all = `${countOf(record.decisions.length, "decision")} repeat`;
+      say({
+        kind: "verified",
+        text: record.outcome.complete ? `Verified: ${all}` : `Incomplete: its ${all}`,
+      });
+    } catch (error) {
+      say({ kind: "missing", text: describeFault(error) });
     }
-  } finally {
-    useVerdicts.setState({ all: null });
+  }
+
+  /** Plays records of a task, one after the other. */
+  async all({ library, environment, task: name }: TaskRef, records: readonly RecordRef[]): Promise<void> {
+    if (useVerdicts.getState().all !== null) return;
+    this.#stopped = false;
+    const task = { library, environment, task: name };
+    const began = performance.now();
+    try {
+      for (const [done, record] of records.entries()) {
+        if (this.#stopped) return;
+        const each = done === 0 ? null : (performance.now() - began) / 1000 / done;
+        const left = each === null ? null : formatSeconds(each * (records.length - done));
+        useVerdicts.setState({ all: { task, done, total: records.length, left } });
+        await this.verify(record);
+      }
+    } finally {
+      useVerdicts.setState({ all: null });
+    }
+  }
+
+  /** Ends `all` after the present record. */
+  stop(): void {
+    this.#stopped = true;
   }
 }
 
-/** Ends `verifyAll` after the present record. */
-export function stopVerifying(): void {
-  stopped = true;
-}
+export const verifier = new Verifier(page);

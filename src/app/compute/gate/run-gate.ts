@@ -16,7 +16,7 @@ import { HOME, type Place } from "../../url/place.ts";
 import { NO_CONTROLS, selectionOf } from "../../url/what-if.ts";
 import { memory, requirePlan } from "../models/memory.ts";
 import { models } from "../models/models.ts";
-import { tryAgain } from "../open/follow-place.ts";
+import { placeFollower } from "../open/follow-place.ts";
 import { useOptimal } from "../open/optimal.ts";
 import { planScoring } from "../scoring/score.ts";
 import { runScoring, type ScoringRun } from "../scoring/scoring-run.ts";
@@ -44,7 +44,7 @@ export function gateSelection({
 
 /** One press: the miniature world opens, and its test begins. */
 export function askEvidenceTest(): void {
-  tryAgain();
+  placeFollower.tryAgain();
   navigate({ ...HOME, ...shippedLink("miniature"), view: "evidence-test" }, "push");
   useGate.setState({ wanted: true });
 }

@@ -10,7 +10,7 @@ import { hubWorker } from "../clients.ts";
 import { isComputing } from "../computing.ts";
 import { models } from "../models/models.ts";
 import { ROLES, type Role } from "../store.ts";
-import type { HubListing, HubProgress } from "./hub.worker.ts";
+import type { HubListing, HubProgress } from "./hub-service.ts";
 import { howToAllow, mayContact } from "./page-policy.ts";
 import { TransferRate } from "./transfer-rate.ts";
 

@@ -1,5 +1,6 @@
 /** Which model has a role, and another one from a folder, a .zip or the hub. */
 import { useRef } from "react";
+import { countOf } from "../../../core/plural.ts";
 import type { WeightChoice } from "../../../tensor/index.ts";
 import { gibibytes } from "../../../tensor/memory-plan.ts";
 import { pickedFiles } from "../../base/dropped-files.ts";
@@ -50,7 +51,7 @@ export function ModelPicker({ of: role }: { of: Role }) {
             ? `${trained ? "trained in this browser" : "the sample’s"}, opened when needed`
             : `${shownName(model.info.model)}, ${ORIGINS[model.origin]}`}
         </strong>
-        {model !== null && model.steps > 0 && ` (${model.steps} steps)`}
+        {model !== null && model.steps > 0 && ` (${countOf(model.steps, "step")})`}
       </span>
       <button type="button" onClick={() => folder.current?.click()}>
         Folder…

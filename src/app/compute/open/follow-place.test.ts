@@ -1,44 +1,50 @@
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { Pending, until } from "../../../../test/support/fake.ts";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { fake, Pending, until } from "../../../../test/support/fake.ts";
 import { fakeLibrary } from "../../../../test/support/fake-library.ts";
 import { librarySummary, taskSummary } from "../../../../test/support/summaries.ts";
 import type { Selection } from "../../../core/retrieval/selection.ts";
-import { keptDecisions } from "../../data/kept-decisions.ts";
+import { Decisions } from "../../data/decisions.ts";
 import type { DecisionModel, TaskModel, TaskRef } from "../../data/model.ts";
 import { HOME, type Place } from "../../url/place.ts";
 import { getUi, setUi } from "../store.ts";
-import { followPlace, tryAgain } from "./follow-place.ts";
+import { PlaceFollower } from "./follow-place.ts";
 
-const worker = vi.hoisted(() => ({
-  /** Decisions that were asked for, in their order. */
-  asked: [] as number[],
-  /** Decisions that wait until the test lets them go. */
-  held: new Map<number, { promise: Promise<unknown> }>(),
-  tasks: [] as (Selection | undefined)[],
-  opened: [] as unknown[],
-}));
+type Clients = ConstructorParameters<typeof PlaceFollower>[0];
 
-vi.mock("../../data/library-client.ts", () => ({
-  libraryWorker: () =>
-    fakeLibrary({
-      task: async ({ library, environment, task }: TaskRef, selection?: Selection) => {
-        worker.tasks.push(selection);
-        const episodes = task === "none" ? [] : [{ id: "e#0", decisions: 6 }];
-        return { library, environment, task, episodes, selection } as unknown as TaskModel;
-      },
-      decision: async (ref: TaskRef, episode: string, decision: number, selection?: Selection) => {
-        worker.asked.push(decision);
-        await worker.held.get(decision)?.promise;
-        return { ...ref, episode, decision, selection } as unknown as DecisionModel;
-      },
+/** Decisions that were asked for, in their order. */
+let asked: number[];
+/** Decisions that wait until the test lets them go. */
+let held: Map<number, Pending>;
+let tasks: (Selection | undefined)[];
+/** What was opened, whose columns were asked for, and whose models were taken, in order. */
+let opened: unknown[];
+let follower: PlaceFollower;
+
+function newFollower(): PlaceFollower {
+  const worker = fakeLibrary({
+    task: async ({ library, environment, task }: TaskRef, selection?: Selection) => {
+      tasks.push(selection);
+      const episodes = task === "none" ? [] : [{ id: "e#0", decisions: 6 }];
+      return { library, environment, task, episodes, selection } as unknown as TaskModel;
+    },
+  });
+  const decisions = new Decisions(async ({ episode, decision, selection, ...ref }) => {
+    asked.push(decision);
+    await held.get(decision)?.promise;
+    return { ...ref, episode, decision, selection } as unknown as DecisionModel;
+  });
+  return new PlaceFollower({
+    ...{ worker: () => worker, decisions },
+    models: fake<Clients["models"]>({
+      takeShipped: async ({ library }) => void opened.push(`models of ${library}`),
     }),
-}));
-vi.mock("../../data/navigate.ts", () => ({
-  navigate: (change: Partial<Place>) => setUi(({ place }) => ({ place: { ...place, ...change } })),
-}));
-vi.mock("../models/models.ts", () => ({ models: {} }));
-vi.mock("./libraries.ts", () => ({ followColumns: async () => undefined }));
-vi.mock("./open.ts", () => ({ openLinked: async (place: Place) => void worker.opened.push(place.library) }));
+    navigate: (change) => setUi(({ place }) => ({ place: { ...place, ...change } })),
+    openLinked: async ({ library }) => void opened.push(library),
+    openLibraries: fake<Clients["openLibraries"]>({
+      followColumns: async ({ id }) => void opened.push(`columns of ${id}`),
+    }),
+  });
+}
 
 const library = librarySummary({ library: "own", disk: [], addresses: [] }, [
   taskSummary("melt", 0),
@@ -51,17 +57,16 @@ const shown = (): number | undefined => getUi().decision?.decision;
 
 function hold(decision: number): Pending {
   const pending = new Pending();
-  worker.held.set(decision, pending);
+  held.set(decision, pending);
   return pending;
 }
 
 let stop = (): void => {};
 beforeEach(() => {
-  Object.assign(worker, { asked: [], held: new Map(), tasks: [], opened: [] });
-  keptDecisions.forget();
-  tryAgain();
+  [asked, held, tasks, opened] = [[], new Map(), [], []];
+  follower = newFollower();
   setUi({ library, place: HOME, task: null, decision: null, viewProblem: null, opening: null });
-  stop = followPlace();
+  stop = follower.follow();
 });
 afterEach(() => stop());
 
@@ -74,18 +79,18 @@ it("shows the decision that the place names, and names the episode that it leave
 
 it("reads the decisions beside it as soon as it is shown: two ahead and one back, the way one steps", async () => {
   go({ task: "stir", episode: "e#0", decision: 2 });
-  await until(() => expect(worker.asked).toEqual([2, 3, 4, 1]));
+  await until(() => expect(asked).toEqual([2, 3, 4, 1]));
   // What is here is shown in the same turn.
   go({ decision: 3 });
   expect(shown()).toBe(3);
-  await until(() => expect(worker.asked).toEqual([2, 3, 4, 1, 5]));
+  await until(() => expect(asked).toEqual([2, 3, 4, 1, 5]));
   go({ decision: 2 });
-  await until(() => expect(worker.asked).toEqual([2, 3, 4, 1, 5, 0]));
+  await until(() => expect(asked).toEqual([2, 3, 4, 1, 5, 0]));
 });
 
 it("reads those beside it without what was changed by hand there", async () => {
   go({ task: "melt", episode: "e#0", decision: 4, leaveOut: [{ record: "success", event: null }] });
-  await until(() => expect(worker.asked).toEqual([4, 5, 3]));
+  await until(() => expect(asked).toEqual([4, 5, 3]));
   go({ decision: 5, leaveOut: [] });
   expect(getUi().decision).toMatchObject({ decision: 5, selection: {} });
 });
@@ -93,11 +98,11 @@ it("reads those beside it without what was changed by hand there", async () => {
 it("an answer that comes after another step is not shown", async () => {
   const late = hold(1);
   go({ task: "sort", episode: "e#0", decision: 1 });
-  await until(() => expect(worker.asked).toEqual([1]));
+  await until(() => expect(asked).toEqual([1]));
   go({ decision: 4 });
   await until(() => expect(shown()).toBe(4));
   late.resolve();
-  await until(() => expect(worker.asked).toEqual([1, 4, 5, 3]));
+  await until(() => expect(asked).toEqual([1, 4, 5, 3]));
   expect(shown()).toBe(4);
 });
 
@@ -106,11 +111,11 @@ it("reads the task again only where other sources take part", async () => {
   await until(() => expect(shown()).toBe(0));
   go({ control: "success-only" });
   await until(() => expect(getUi().decision?.selection).toEqual({ control: "success-only" }));
-  expect(worker.tasks).toEqual([{}]);
+  expect(tasks).toEqual([{}]);
   go({ subset: { failures: 0.5 } });
   const both = { control: "success-only", subset: { failures: 0.5 } };
   await until(() => expect(getUi().decision?.selection).toEqual(both));
-  expect(worker.tasks).toEqual([{}, both]);
+  expect(tasks).toEqual([{}, both]);
 });
 
 it.each([
@@ -136,8 +141,19 @@ it("a task without episodes is shown, without a decision", async () => {
 it("a link to a library that is not open is tried once, and again when the user asks", () => {
   setUi({ library: null, place: { ...HOME, library: "sample" } });
   go({ task: "melt" });
-  expect(worker.opened).toEqual(["sample"]);
-  tryAgain();
+  expect(opened).toEqual(["sample"]);
+  follower.tryAgain();
   go({ task: null });
-  expect(worker.opened).toEqual(["sample", "sample"]);
+  expect(opened).toEqual(["sample", "sample"]);
+});
+
+it("counts the columns of another library and takes its models, and takes them again when a model’s work ends", () => {
+  const another = { ...library, id: "another", link: { ...library.link, library: "sample" } };
+  setUi({ library: another });
+  expect(opened).toEqual(["columns of another", "models of sample"]);
+  opened = [];
+  setUi({ scoring: { status: "cancelling", job: "gate", key: "" } });
+  expect(opened).toEqual([]);
+  setUi({ scoring: { status: "idle" } });
+  expect(opened).toEqual(["models of sample"]);
 });

@@ -16,7 +16,7 @@ import { ofTask, selectionOf } from "../../url/what-if.ts";
 import { isModelAtWork } from "../computing.ts";
 import { models } from "../models/models.ts";
 import { getUi, setUi, useUi } from "../store.ts";
-import { followColumns } from "./libraries.ts";
+import { openLibraries } from "./libraries.ts";
 import { openLinked } from "./open.ts";
 
 /** The episode that a place names, or the first one when it names none. */
@@ -24,69 +24,6 @@ export function episodeAt(task: TaskModel, place: Place) {
   return place.episode === null
     ? (task.episodes[0] ?? null)
     : (task.episodes.find(({ id }) => id === place.episode) ?? null);
-}
-
-const places = new Latest();
-
-/** The link that was last opened by itself: one that failed is not tried again and again. */
-let tried: string | null = null;
-
-/** The user asks for the link again: it is tried once more, even if it failed. */
-export function tryAgain(): void {
-  tried = null;
-}
-
-/** What was shown last: tells which way one steps. */
-let last: DecisionRequest | null = null;
-
-/**
- * Makes the decisions beside the present one ready: two ahead, and one back. At once: the worker reads the next one while
- * the page draws this one, so that a key that is held waits for the slower of the two only.
- */
-function prepareBeside(request: DecisionRequest, count: number): void {
-  const stepsBack =
-    last?.task === request.task && last.episode === request.episode && request.decision < last.decision;
-  const by = stepsBack ? -1 : 1;
-  last = request;
-  const beside = [by, 2 * by, -by]
-    .map((distance) => request.decision + distance)
-    .filter((decision) => decision >= 0 && decision < count)
-    .map((decision) => ({ ...request, decision }));
-  void keptDecisions.prepare(beside);
-}
-
-/** Follows the place for as long as the page lives. Returns the undo. */
-export function followPlace(): () => void {
-  const follow = (place: Place, library: LibrarySummary | null): void => {
-    const isLatest = places.begin();
-    if (library === null) {
-      const link = linkKey(place);
-      if (getUi().opening !== null || !opensByItself(place) || tried === link) return;
-      tried = link;
-      void openLinked(place);
-      return;
-    }
-    tried = null;
-    if (place.task === null) {
-      setUi({ task: null, decision: null, viewProblem: null });
-      return;
-    }
-    void load(place, library, isLatest);
-  };
-  const { place, library } = getUi();
-  follow(place, library);
-  return useUi.subscribe((now, before) => {
-    const another = now.library !== before.library;
-    if (another && now.library !== null) void followColumns(now.library);
-    // While a model is at work those before stay: their models are taken once it ends.
-    const freed = isModelAtWork(before) && !isModelAtWork(now);
-    if ((another || freed) && now.library !== null)
-      void models.takeShipped(now.library.link).catch(describeFault);
-    // A link that came while something else was opened waits for its turn.
-    const itsTurn = now.library === null && now.opening === null && before.opening !== null;
-    if (!another && !itsTurn && (now.place === before.place || isHowOnly(now.place, before.place))) return;
-    follow(now.place, now.library);
-  });
 }
 
 /** Parts of a place that say how something is shown that is loaded already. */
@@ -108,60 +45,134 @@ function isHowOnly(now: Place, before: Place): boolean {
   return changed.length > 0 && changed.every((key) => HOW.has(key));
 }
 
-async function load(place: Place, library: LibrarySummary, isLatest: () => boolean): Promise<void> {
-  try {
-    const ref = taskAt(library, place);
-    if (ref === null) throw new InputError(`This library has no task “${place.task}”.`);
-    const shown = getUi().task;
-    const selection = selectionOf(place);
-    let task = shown;
-    const sameTask =
-      shown?.library === library.id && shown.task === ref.task && shown.environment === ref.environment;
-    if (shown === null || !sameTask || sourcesKey(shown.selection) !== sourcesKey(selection)) {
-      // What was wished of the task before is read by nobody.
-      void keptDecisions.prepare([]);
-      const { environment, task: name } = ref;
-      task = await libraryWorker().tasks.task({ library: library.id, environment, task: name }, selection);
+const page = { worker: libraryWorker, decisions: keptDecisions, models, navigate, openLinked, openLibraries };
+
+/** Loads what the place names, for as long as it follows it. */
+export class PlaceFollower {
+  readonly #turns = new Latest();
+  /** The link that was last opened by itself: one that failed is not tried again and again. */
+  #tried: string | null = null;
+  /** What was shown last: tells which way one steps. */
+  #last: DecisionRequest | null = null;
+
+  constructor(private readonly clients: typeof page) {}
+
+  /** The user asks for the link again: it is tried once more, even if it failed. */
+  tryAgain(): void {
+    this.#tried = null;
+  }
+
+  /** Follows the place for as long as the page lives. Returns the undo. */
+  follow(): () => void {
+    const { models, openLibraries } = this.clients;
+    const { place, library } = getUi();
+    this.#goTo(place, library);
+    return useUi.subscribe((now, before) => {
+      const another = now.library !== before.library;
+      if (another && now.library !== null) void openLibraries.followColumns(now.library);
+      // While a model is at work those before stay: their models are taken once it ends.
+      const freed = isModelAtWork(before) && !isModelAtWork(now);
+      if ((another || freed) && now.library !== null)
+        void models.takeShipped(now.library.link).catch(describeFault);
+      // A link that came while something else was opened waits for its turn.
+      const itsTurn = now.library === null && now.opening === null && before.opening !== null;
+      if (!another && !itsTurn && (now.place === before.place || isHowOnly(now.place, before.place))) return;
+      this.#goTo(now.place, now.library);
+    });
+  }
+
+  #goTo(place: Place, library: LibrarySummary | null): void {
+    const isLatest = this.#turns.begin();
+    if (library === null) {
+      const link = linkKey(place);
+      if (getUi().opening !== null || !opensByItself(place) || this.#tried === link) return;
+      this.#tried = link;
+      void this.clients.openLinked(place);
+      return;
+    }
+    this.#tried = null;
+    if (place.task === null) {
+      setUi({ task: null, decision: null, viewProblem: null });
+      return;
+    }
+    void this.#load(place, library, isLatest);
+  }
+
+  async #load(place: Place, library: LibrarySummary, isLatest: () => boolean): Promise<void> {
+    const { worker, decisions, navigate } = this.clients;
+    try {
+      const ref = taskAt(library, place);
+      if (ref === null) throw new InputError(`This library has no task “${place.task}”.`);
+      const shown = getUi().task;
+      const selection = selectionOf(place);
+      let task = shown;
+      const sameTask =
+        shown?.library === library.id && shown.task === ref.task && shown.environment === ref.environment;
+      if (shown === null || !sameTask || sourcesKey(shown.selection) !== sourcesKey(selection)) {
+        // What was wished of the task before is read by nobody.
+        void decisions.prepare([]);
+        const { environment, task: name } = ref;
+        task = await worker().tasks.task({ library: library.id, environment, task: name }, selection);
+        if (!isLatest()) return;
+        // Of the same task, what is shown stays until all that changes is here.
+        if (!sameTask) setUi({ task, decision: null });
+      }
+      if (task === null) return;
+      if (task.episodes.length === 0) {
+        setUi({ task, decision: null, viewProblem: null });
+        return;
+      }
+      const episode = episodeAt(task, place);
+      if (episode === null) throw new InputError(`Task ${task.task} has no episode “${place.episode}”.`);
+      if (place.decision >= episode.decisions) {
+        throw new InputError(
+          episode.decisions === 0
+            ? `Episode ${episode.id} has no decision at all.`
+            : `Episode ${episode.id} has no decision ${place.decision}: they go from 0 to ${episode.decisions - 1}.`,
+        );
+      }
+      if (place.episode === null) {
+        // The link names it from here on; the change leads back here.
+        navigate({ episode: episode.id });
+        return;
+      }
+      const request: DecisionRequest = {
+        library: library.id,
+        environment: ref.environment,
+        task: ref.task,
+        episode: episode.id,
+        decision: place.decision,
+        selection,
+        endOfTurn: place.endOfTurn,
+      };
+      // What is here is shown in the same frame as the place.
+      const model = decisions.ready(request) ?? (await decisions.get(request));
       if (!isLatest()) return;
-      // Of the same task, what is shown stays until all that changes is here.
-      if (!sameTask) setUi({ task, decision: null });
+      setUi({ task, decision: model, viewProblem: null });
+      // Changes by hand are of this decision: those beside it are without them.
+      const beside = selectionOf(ofTask(place));
+      this.#prepareBeside({ ...request, selection: beside }, episode.decisions);
+    } catch (error) {
+      if (isLatest()) setUi({ decision: null, viewProblem: describeFault(error) });
     }
-    if (task === null) return;
-    if (task.episodes.length === 0) {
-      setUi({ task, decision: null, viewProblem: null });
-      return;
-    }
-    const episode = episodeAt(task, place);
-    if (episode === null) throw new InputError(`Task ${task.task} has no episode “${place.episode}”.`);
-    if (place.decision >= episode.decisions) {
-      throw new InputError(
-        episode.decisions === 0
-          ? `Episode ${episode.id} has no decision at all.`
-          : `Episode ${episode.id} has no decision ${place.decision}: they go from 0 to ${episode.decisions - 1}.`,
-      );
-    }
-    if (place.episode === null) {
-      // The link names it from here on; the change leads back here.
-      navigate({ episode: episode.id });
-      return;
-    }
-    const request: DecisionRequest = {
-      library: library.id,
-      environment: ref.environment,
-      task: ref.task,
-      episode: episode.id,
-      decision: place.decision,
-      selection,
-      endOfTurn: place.endOfTurn,
-    };
-    // What is here is shown in the same frame as the place.
-    const model = keptDecisions.ready(request) ?? (await keptDecisions.get(request));
-    if (!isLatest()) return;
-    setUi({ task, decision: model, viewProblem: null });
-    // Changes by hand are of this decision: those beside it are without them.
-    const beside = selectionOf(ofTask(place));
-    prepareBeside({ ...request, selection: beside }, episode.decisions);
-  } catch (error) {
-    if (isLatest()) setUi({ decision: null, viewProblem: describeFault(error) });
+  }
+
+  /**
+   * Makes the decisions beside the present one ready: two ahead, and one back. At once: the worker reads the next one
+   * while the page draws this one, so that a key that is held waits for the slower of the two only.
+   */
+  #prepareBeside(request: DecisionRequest, count: number): void {
+    const last = this.#last;
+    const stepsBack =
+      last?.task === request.task && last.episode === request.episode && request.decision < last.decision;
+    const by = stepsBack ? -1 : 1;
+    this.#last = request;
+    const beside = [by, 2 * by, -by]
+      .map((distance) => request.decision + distance)
+      .filter((decision) => decision >= 0 && decision < count)
+      .map((decision) => ({ ...request, decision }));
+    void this.clients.decisions.prepare(beside);
   }
 }
+
+export const placeFollower = new PlaceFollower(page);

@@ -6,7 +6,7 @@ import { libraryNames } from "../../data/open-libraries.ts";
 import { gigabytes } from "../hub/hub.ts";
 import { useUi } from "../store.ts";
 import { headline } from "./headline.ts";
-import { closeLibrary, closeProblem, showLibrary } from "./libraries.ts";
+import { closeProblem, openLibraries } from "./libraries.ts";
 
 const share = (part: number, whole: number): string =>
   whole === 0 ? "–" : `${Math.round((100 * part) / whole)} %`;
@@ -61,7 +61,7 @@ export function LibrariesTable() {
                     type="button"
                     className={summary === shown ? "plain libraries-shown" : "plain"}
                     title={summary.files.map((file) => shownName(file.name)).join("\n")}
-                    onClick={() => showLibrary(summary.id)}
+                    onClick={() => openLibraries.show(summary.id)}
                   >
                     <bdi>{name}</bdi>
                   </button>
@@ -98,7 +98,7 @@ function CloseButton({ id, name }: { id: string; name: string }) {
       disabled={problem !== null}
       title={problem ?? "Undo brings it back as it was"}
       aria-label={`Close ${name}`}
-      onClick={() => closeLibrary(id)}
+      onClick={() => openLibraries.close(id)}
     >
       Close
     </button>

@@ -1,8 +1,7 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { fake } from "../../../../test/support/fake.ts";
 import { librarySummary, taskSummary } from "../../../../test/support/summaries.ts";
 import { tokenScores } from "../../../../test/support/token-scores.ts";
-import type { libraryWorker } from "../../data/library-client.ts";
 import type { ColumnBatch, LibrarySummary } from "../../data/model.ts";
 import { showing } from "../../data/open-libraries.ts";
 import { scoreKey } from "../../data/score-key.ts";
@@ -12,25 +11,22 @@ import { HOME, type Place } from "../../url/place.ts";
 import { type Gate, useGate } from "../gate/gate-store.ts";
 import { shippedScores } from "../models/shipped-scores.ts";
 import { getUi, IDLE_TRAINING, setUi } from "../store.ts";
-import {
-  closeLibrary,
-  closeProblem,
-  followColumns,
-  showLibrary,
-  stepLibrary,
-  takeLibrary,
-} from "./libraries.ts";
+import { closeProblem, OpenLibraries } from "./libraries.ts";
 import { useOptimal } from "./optimal.ts";
 
+type Clients = ConstructorParameters<typeof OpenLibraries>[0];
+
 /** What the library worker let go of, and was asked to count; how it tells what is counted. */
-const worker = vi.hoisted(() => ({
+const worker = {
   closed: [] as string[],
   asked: [] as string[],
   tell: null as ((library: string, batch: ColumnBatch) => void) | null,
-}));
-vi.mock("../../data/library-client.ts", () => ({
-  libraryWorker: () =>
-    fake<ReturnType<typeof libraryWorker>>({
+};
+/** Steps of the browser's history: how each was made, and the library that it names. */
+const history: [how: string, library: string | null][] = [];
+const clients: Clients = {
+  worker: () =>
+    fake<ReturnType<Clients["worker"]>>({
       close: async (id) => void worker.closed.push(id),
       show: async (id) => void worker.asked.push(`show ${id}`),
       countAllColumns: async (id) => void worker.asked.push(`count ${id}`),
@@ -38,23 +34,20 @@ vi.mock("../../data/library-client.ts", () => ({
         worker.tell = tell as typeof worker.tell;
       },
     }),
-}));
-/** Steps of the browser's history: how each was made, and the library that it names. */
-const history = vi.hoisted((): [how: string, library: string | null][] => []);
-vi.mock("../../data/navigate.ts", () => ({
-  navigate: (change: Partial<Place>, how: "push" | "replace" = "replace") => {
+  navigate: (change, how = "replace") => {
     setUi((ui) => showing(ui, { ...ui.place, ...change }));
     history.push([how, getUi().place.library]);
   },
-}));
+};
+let open: OpenLibraries;
 
 const own = (digest: string): LibraryLink => ({ library: `own-${digest}`, disk: [], addresses: [] });
 const library = (id: string, link: LibraryLink, more: Partial<LibrarySummary> = {}): LibrarySummary =>
   librarySummary(link, [taskSummary("melt", 0), taskSummary(`only ${id}`, 1)], { id, title: id, ...more });
 const [A, B, C] = [library("a", SAMPLE_LINK), library("b", own("b")), library("c", own("c"))];
 
-const take = (summary: LibrarySummary, how: Partial<Parameters<typeof takeLibrary>[1]> = {}): void =>
-  takeLibrary(summary, { byLink: false, imported: null, replaces: null, ...how });
+const take = (summary: LibrarySummary, how: Partial<Parameters<OpenLibraries["take"]>[1]> = {}): void =>
+  open.take(summary, { byLink: false, imported: null, replaces: null, ...how });
 const ids = () => getUi().libraries.map(({ summary }) => summary.id);
 const shown = () => getUi().library?.id ?? null;
 const go = (change: Partial<Place>): void => setUi((ui) => showing(ui, { ...ui.place, ...change }));
@@ -73,6 +66,7 @@ const states = (id: string) =>
   getUi().libraries.find(({ summary }) => summary.id === id)?.columns.states[0] ?? null;
 
 beforeEach(() => {
+  open = new OpenLibraries(clients);
   setUi({ libraries: [], library: null, place: HOME, notice: null, scores: {} });
   setUi({ task: null, decision: null, viewProblem: null, scoring: { status: "idle" } });
   setUi({ training: IDLE_TRAINING, studying: null });
@@ -116,7 +110,7 @@ describe("a library that was read", () => {
   });
 
   it("which a link asked for is only listed where one has gone on to another library meanwhile", () => {
-    showLibrary("b");
+    open.show("b");
     go({ task: "melt" });
     history.length = 0;
     take(library("d", own("d")), { byLink: true });
@@ -125,7 +119,7 @@ describe("a library that was read", () => {
   });
 
   it("again takes the place of the one before; undo gives that one back, where it was left", async () => {
-    showLibrary("b");
+    open.show("b");
     go({ task: "only b", decision: 2 });
     take(library("b2", own("b")));
     expect([ids(), shown(), getUi().place.task]).toEqual([["a", "b2", "c"], "b2", null]);
@@ -138,7 +132,7 @@ describe("a library that was read", () => {
   });
 
   it("in the place of another one, of other records, takes that one's place in the list", async () => {
-    showLibrary("b");
+    open.show("b");
     take(library("d", own("d")), { replaces: "b" });
     expect([ids(), shown()]).toEqual([["a", "d", "c"], "d"]);
     await undoLast();
@@ -155,37 +149,37 @@ describe("a library that was read", () => {
 describe("another library", () => {
   it("is shown at the same task, or where it was left; the one that is shown stays as it is", () => {
     go({ view: "task", task: "melt" });
-    showLibrary("b");
+    open.show("b");
     expect([shown(), getUi().place.task]).toEqual(["b", "melt"]);
     go({ task: "only b", decision: 3 });
-    showLibrary("a");
+    open.show("a");
     // It has no such task, and was never left anywhere else.
     expect([shown(), getUi().place.task]).toEqual(["a", null]);
-    showLibrary("b");
+    open.show("b");
     expect(getUi().place).toMatchObject({ view: "task", task: "only b", decision: 3 });
     expect(history.map(([how]) => how)).toEqual(["push", "push", "push"]);
-    showLibrary("b");
-    showLibrary("none");
+    open.show("b");
+    open.show("none");
     expect(history).toHaveLength(3);
   });
 
   it("is stepped to around the end", () => {
-    stepLibrary(1);
+    open.step(1);
     expect(shown()).toBe("a");
-    stepLibrary(-1);
+    open.step(-1);
     expect(shown()).toBe("c");
     setUi({ libraries: [], library: null });
     history.length = 0;
-    stepLibrary(1);
+    open.step(1);
     expect(history).toEqual([]);
   });
 });
 
 describe("closing", () => {
   it("shows the one after it; undo puts it back where it was, in the list and on the screen", async () => {
-    showLibrary("b");
+    open.show("b");
     go({ task: "only b", decision: 1 });
-    closeLibrary("b");
+    open.close("b");
     expect([ids(), shown()]).toEqual([["a", "c"], "c"]);
     expect(getUi().notice?.text).toBe("b was closed.");
     await undoLast();
@@ -195,10 +189,10 @@ describe("closing", () => {
   });
 
   it("the last in the list shows the one before it, and the only one the start", async () => {
-    closeLibrary("c");
+    open.close("c");
     expect([shown(), getUi().place.library]).toEqual(["b", "own-b"]);
-    closeLibrary("b");
-    closeLibrary("a");
+    open.close("b");
+    open.close("a");
     expect([ids(), shown(), getUi().place]).toEqual([[], null, HOME]);
     await undoLast();
     expect([ids(), shown()]).toEqual([["a"], "a"]);
@@ -206,7 +200,7 @@ describe("closing", () => {
 
   it("one that is not shown changes nothing on the screen, nor does its undo", async () => {
     const { place } = getUi();
-    closeLibrary("a");
+    open.close("a");
     expect([ids(), shown()]).toEqual([["b", "c"], "c"]);
     await undoLast();
     expect([ids(), shown()]).toEqual([["a", "b", "c"], "c"]);
@@ -219,11 +213,11 @@ describe("closing", () => {
     setUi({ training: run });
     expect(closeProblem(getUi(), "b")).toContain("stop the run first");
     expect(closeProblem(getUi(), "a")).toBeNull();
-    closeLibrary("b");
+    open.close("b");
     expect(ids()).toEqual(["a", "b", "c"]);
     setUi({ training: { ...run, status: "idle" }, scoring: { status: "cancelling", job: "gate", key: "" } });
     expect(closeProblem(getUi(), "a")).toContain("cancel it first");
-    closeLibrary("a");
+    open.close("a");
     expect(ids()).toEqual(["a", "b", "c"]);
     expect(closeProblem(getUi(), null)).toBe("no library is open");
   });
@@ -231,7 +225,7 @@ describe("closing", () => {
   it("is refused while students are trained on it", () => {
     setUi({ studying: { library: "b", label: "seed 1", done: 0, total: 1, stopping: false } });
     expect(closeProblem(getUi(), "b")).toContain("students are being trained on it");
-    closeLibrary("b");
+    open.close("b");
     expect(ids()).toEqual(["a", "b", "c"]);
     expect(closeProblem(getUi(), "a")).toBeNull();
   });
@@ -241,8 +235,8 @@ describe("closing", () => {
     setUi({ training: run });
     take(library("b2", own("b")));
     expect(ids()).toEqual(["a", "b2", "c"]);
-    closeLibrary("a");
-    closeLibrary("c");
+    open.close("a");
+    open.close("c");
     expect(worker.closed).toEqual(["a"]);
     setUi({ training: { ...run, done: 1 } });
     expect(worker.closed).toEqual(["a"]);
@@ -257,12 +251,12 @@ describe("closing", () => {
     const none = { file: "o", decisions: [] };
     useOptimal.setState({ a: none, b: none });
     useGate.setState({ gate: { library: "a" } as Gate });
-    closeLibrary("a");
+    open.close("a");
     expect(Object.keys(getUi().scores)).toHaveLength(2);
     expect(useGate.getState().gate).not.toBeNull();
     expect(worker.closed).toEqual([]);
     // Only the last closing can be undone.
-    closeLibrary("c");
+    open.close("c");
     expect(worker.closed).toEqual(["a"]);
     expect(Object.keys(getUi().scores)).toEqual([key("b")]);
     expect(shippedScores.get("miniature")).toEqual({
@@ -274,7 +268,7 @@ describe("closing", () => {
   });
 
   it("undone after the same files were opened again leaves one of them, the one that was closed", async () => {
-    closeLibrary("b");
+    open.close("b");
     take(library("b2", own("b")));
     expect(ids()).toEqual(["a", "c", "b2"]);
     await undoLast();
@@ -293,24 +287,24 @@ it("a library that gives the records of another takes the place of the one it re
 
 describe("counted columns", () => {
   it("are asked for of the library that is shown, unless all are counted or it is read over the network", async () => {
-    await followColumns(B);
+    await open.followColumns(B);
     expect(worker.asked).toEqual(["show b", "count b"]);
     worker.asked = [];
-    await followColumns({ ...B, remote: true });
-    await followColumns({ ...B, columns: { ...B.columns, counted: 2 } });
+    await open.followColumns({ ...B, remote: true });
+    await open.followColumns({ ...B, columns: { ...B.columns, counted: 2 } });
     expect(worker.asked).toEqual(["show b", "show b"]);
   });
 
   it("go to their library, also to one that was closed and comes back; of one that is gone they are left", async () => {
-    await followColumns(B);
+    await open.followColumns(B);
     worker.tell!("b", batch(5));
     expect([states("a"), states("b")]).toEqual([-1, 5]);
-    closeLibrary("b");
+    open.close("b");
     worker.tell!("b", batch(7));
     await undoLast();
     expect(states("b")).toBe(7);
-    closeLibrary("b");
-    closeLibrary("a");
+    open.close("b");
+    open.close("a");
     const { libraries } = getUi();
     worker.tell!("b", batch(9));
     expect(getUi().libraries.map(({ columns }) => columns)).toEqual(libraries.map(({ columns }) => columns));

@@ -32,7 +32,7 @@ import { models } from "../models/models.ts";
 import { openWhatIf } from "../scoring/what-if-record.ts";
 import { getUi, ROLES, setUi } from "../store.ts";
 import { isRecordedResults, openRecorded } from "../students/open-recorded.ts";
-import { takeLibrary } from "./libraries.ts";
+import { openLibraries } from "./libraries.ts";
 import { addOptimal } from "./optimal.ts";
 
 type ReadLibrary = (onProgress: (progress: OpenProgress) => void) => Promise<LibrarySummary>;
@@ -65,7 +65,7 @@ async function openNow(label: string, read: ReadLibrary, how: How): Promise<bool
     await models.takeShipped(library.link).catch(describeFault);
     await models.ensureTokenizers().catch(describeFault);
     const { byLink = false, imported = null, replaces = null } = how;
-    takeLibrary(library, { byLink, imported, replaces });
+    openLibraries.take(library, { byLink, imported, replaces });
     performance.mark("library-open");
     return true;
   } catch (error) {

@@ -7,14 +7,15 @@ import type { TrainEvent } from "../../../core/loop/index.ts";
 import type { FolderFiles } from "../../data/files/blob-folder.ts";
 import type { Shipped } from "../../url/library-link.ts";
 import { HOME } from "../../url/place.ts";
-import type { ComputeClient, gamesWorker } from "../clients.ts";
+import { type ComputeClient, gamesWorker } from "../clients.ts";
 import { useGames } from "../games/games.ts";
 import type { GameTask } from "../games/games-service.ts";
 import { useMemory } from "../models/memory.ts";
+import { models } from "../models/models.ts";
 import { getUi, IDLE_TRAINING, type Role, setUi } from "../store.ts";
 import type { CellAsk, CellEvent, KeptStep } from "../worker/student-cell.ts";
 import type { TrainingPlan } from "../worker/training-run.ts";
-import { presentConfig, presentStudy, stopStudents, trainStudents } from "./run-students.ts";
+import { StudentComparison } from "./run-students.ts";
 import type { StudentChoices } from "./students-config.ts";
 import { useStudents } from "./students-store.ts";
 
@@ -100,17 +101,7 @@ vi.mock("../clients.ts", async (original) => ({
       },
     }),
 }));
-vi.mock("../training/training-plan.ts", () => ({
-  planTraining: async (plan: TrainingPlan) => ({
-    ...{ plan: null, uncounted: [], passes: {} },
-    problem: (await here.plan?.(plan)) ?? null,
-  }),
-}));
-vi.mock("../../data/library/sample.ts", async (original) => ({
-  ...(await original<object>()),
-  readSampleManifest: async () => ({ prompt: "prompt.json", plans: "plans.jsonl.gz" }),
-  getBlob: async () => new Blob([here.prompt()]),
-}));
+let comparison: StudentComparison;
 
 /** Results of four tasks, with so many won. */
 const played = (won: number): EvaluatedEpisode[] =>
@@ -174,6 +165,17 @@ function holdCell(): Pending & { emit?: (event: CellEvent) => void } {
 }
 
 beforeEach(() => {
+  comparison = new StudentComparison({
+    models,
+    games: gamesWorker,
+    planTraining: async (plan) =>
+      ({
+        ...{ plan: null, uncounted: [], passes: {} },
+        problem: (await here.plan?.(plan as TrainingPlan)) ?? null,
+      }) as never,
+    readSampleManifest: async () => ({ prompt: "prompt.json", plans: "plans.jsonl.gz" }) as never,
+    getBlob: async () => new Blob([here.prompt()]),
+  });
   Object.assign(here, { asked: [], cells: [], next: [], plan: null, take: null, ensure: null });
   Object.assign(here, { ended: 0, lost: 0, open: [], shortest: () => 5, prompt: () => "{}" });
   Object.assign(here, { source: { teacher: "miniature", student: "miniature" } });
@@ -190,15 +192,14 @@ beforeEach(() => {
 afterEach(() => vi.unstubAllGlobals());
 
 it("without the prompt of the miniature nothing is trained, and it is asked for again the next time", async () => {
-  // Once it was read it is kept: this test has to be the first.
   here.prompt = () => {
     throw new InputError("prompt.json: the server answered 404");
   };
-  await trainStudents();
+  await comparison.train();
   expect(problem()).toBe("prompt.json: the server answered 404");
   expect([getUi().studying, useStudents.getState().study, here.asked]).toEqual([null, null, []]);
   here.prompt = () => '{"system":"play"}';
-  await trainStudents();
+  await comparison.train();
   expect(problem()).toBeNull();
   expect(here.cells[0]!.plan.live!.prompt).toEqual({ name: "prompt.json", template: { system: "play" } });
   expect(here.cells[0]!.evaluation.measured.prompt).toEqual(here.cells[0]!.plan.live!.prompt);
@@ -207,7 +208,7 @@ it("without the prompt of the miniature nothing is trained, and it is asked for 
 describe("a comparison", () => {
   it("trains each method with each seed, and shows what each student measures", async () => {
     choose({ seeds: 2 });
-    await trainStudents();
+    await comparison.train();
     expect(study().cells.map(({ method, seed }) => [method, seed])).toEqual([
       ["opd", 1],
       ["gc-opd", 1],
@@ -229,12 +230,12 @@ describe("a comparison", () => {
   });
 
   it("measures the student before training once, for all cells", async () => {
-    await trainStudents();
+    await comparison.train();
     expect(here.cells.map(({ untrained }) => untrained)).toEqual([null, played(1)]);
   });
 
   it("plays the tasks of the library, and measures on others, in games that are made once", async () => {
-    await trainStudents();
+    await comparison.train();
     const [first, second] = here.cells;
     expect(first!.plan.live!.tasks).toEqual(Array.from({ length: 8 }, (_, n) => `task ${n}`));
     expect(first!.plan).toMatchObject({
@@ -251,7 +252,7 @@ describe("a comparison", () => {
 
   it("opens the teacher for the methods that ask it, and gives its room to those that do not", async () => {
     choose({ methods: ["opd", "grpo", "self-distillation"] });
-    await trainStudents();
+    await comparison.train();
     expect(here.asked).toEqual([
       ...["opens teacher", "trains cells/opd-seed-1"],
       ...["closes teacher", "trains cells/grpo-seed-1"],
@@ -261,17 +262,17 @@ describe("a comparison", () => {
 
   it("tells how many unseen tasks the shortest plans solve within the limit, where all have one", async () => {
     here.shortest = (task) => (task === "task 96" ? 17 : 16);
-    await trainStudents();
+    await comparison.train();
     expect(study().oracle).toEqual({ won: 3, tasks: 4 });
     useStudents.setState({ study: null });
     here.shortest = (task) => (task === "task 96" ? null : 16);
-    await trainStudents();
+    await comparison.train();
     expect(study().oracle).toBeNull();
   });
 
   it("says what is done now: the method, the step, and how far it is", async () => {
     const held = holdCell();
-    const training = trainStudents();
+    const training = comparison.train();
     await until(() => expect(held.emit).toBeDefined());
     expect(getUi().studying).toMatchObject({ label: "Vanilla OPD, seed 1", stopping: false });
     const work = (what: "rollout" | "evaluation", total: number): void =>
@@ -292,16 +293,16 @@ describe("a comparison", () => {
 describe("nothing is trained", () => {
   it("without a library, or while a model is at work", async () => {
     setUi({ library: null });
-    await trainStudents();
+    await comparison.train();
     setUi({ library, playing: { label: "", stopping: false } });
-    await trainStudents();
+    await comparison.train();
     expect([here.asked, useStudents.getState().study, getUi().studying]).toEqual([[], null, null]);
   });
 
   it("where a model was put to work while the library's were taken", async () => {
     const taking = new Pending();
     here.take = taking.promise;
-    const training = trainStudents();
+    const training = comparison.train();
     setUi({ playing: { label: "", stopping: false } });
     taking.resolve();
     await training;
@@ -311,7 +312,7 @@ describe("nothing is trained", () => {
   it("twice at a time: of two presses the last one counts", async () => {
     const taking = new Pending();
     here.take = taking.promise;
-    const both = [trainStudents(), trainStudents()];
+    const both = [comparison.train(), comparison.train()];
     taking.resolve();
     await Promise.all(both);
     expect(trained()).toEqual(["cells/opd-seed-1", "cells/gc-opd-seed-1"]);
@@ -319,9 +320,9 @@ describe("nothing is trained", () => {
 
   it("by a press while students are trained: those go on", async () => {
     const held = holdCell();
-    const training = trainStudents();
+    const training = comparison.train();
     await until(() => expect(held.emit).toBeDefined());
-    await trainStudents();
+    await comparison.train();
     held.emit!(updated(2));
     expect(study().cells[0]!.done).toBe(2);
     held.resolve();
@@ -331,12 +332,12 @@ describe("nothing is trained", () => {
 
   it("of what the command refuses: the line of its config is shown", async () => {
     choose({ methods: ["grpo"], batch: 4 });
-    await trainStudents();
+    await comparison.train();
     expect(problem()).toContain("plays each task 8 times");
     expect([here.asked, getUi().studying]).toEqual([[], null]);
     // It is gone with the next press.
     choose(CHOICES);
-    await trainStudents();
+    await comparison.train();
     expect(problem()).toBeNull();
   });
 });
@@ -346,20 +347,20 @@ describe("a fault", () => {
     here.next.push(async () => {
       throw new InputError("no teacher token");
     });
-    await trainStudents();
+    await comparison.train();
     expect(study().cells.map(({ state, reason }) => [state, reason])).toEqual([
       ["failed", "no teacher token"],
       ["done", null],
     ]);
     expect(problem()).toBeNull();
-    await trainStudents();
+    await comparison.train();
     expect(trained()).toEqual(["cells/opd-seed-1", "cells/gc-opd-seed-1", "cells/opd-seed-1"]);
     expect(study().cells[0]).toMatchObject({ state: "done", reason: null });
   });
 
   it("of memory names the cell that does not fit, and trains the others", async () => {
     here.plan = async ({ id }) => (id.includes("gc-opd") ? "3 GiB of 2 GiB" : null);
-    await trainStudents();
+    await comparison.train();
     expect(study().cells.map(({ state, reason }) => [state, reason])).toEqual([
       ["done", null],
       ["failed", "3 GiB of 2 GiB"],
@@ -369,13 +370,13 @@ describe("a fault", () => {
 
   it("of the device ends all: its worker is ended, and the cell goes on from its last step", async () => {
     const held = holdCell();
-    const training = trainStudents();
+    const training = comparison.train();
     await until(() => expect(held.emit).toBeDefined());
     held.reject(new DeviceError("the device was lost", "lost"));
     await training;
     expect(problem()).toBe("the device was lost");
     expect([here.ended, getUi().studying, states()]).toEqual([1, null, ["waiting", "waiting"]]);
-    await trainStudents();
+    await comparison.train();
     expect([problem(), states()]).toEqual([null, ["done", "done"]]);
     expect(here.cells.map(({ from }) => from?.state.step ?? null)).toEqual([null, 1, null]);
     expect(steps()[0]).toEqual([1, 2]);
@@ -388,9 +389,9 @@ describe("stopped", () => {
     const [held, grace] = [holdCell(), new Pending()];
     here.grace = grace.promise;
     here.abort = () => held.reject(new DOMException("stopped", "AbortError"));
-    const training = trainStudents();
+    const training = comparison.train();
     await until(() => expect(held.emit).toBeDefined());
-    return { training, stopping: stopStudents(), grace };
+    return { training, stopping: comparison.stop(), grace };
   }
 
   it("it keeps what was measured, and goes on from the last step of the cell that was under way", async () => {
@@ -401,7 +402,7 @@ describe("stopped", () => {
     await stopping;
     expect([problem(), getUi().studying, states()]).toEqual([null, null, ["waiting", "waiting"]]);
     expect(steps()).toEqual([[1], []]);
-    await trainStudents();
+    await comparison.train();
     expect(states()).toEqual(["done", "done"]);
     expect(here.cells.map(({ from }) => from?.state.step ?? null)).toEqual([null, 1, null]);
     expect(here.cells[1]!.untrained).toEqual(played(1));
@@ -411,7 +412,7 @@ describe("stopped", () => {
     const { training, stopping, grace } = await stopInACell();
     await training;
     const next = holdCell();
-    const again = trainStudents();
+    const again = comparison.train();
     await until(() => expect(next.emit).toBeDefined());
     grace.resolve();
     await stopping;
@@ -423,9 +424,9 @@ describe("stopped", () => {
 
   it("a worker that does not answer in time is given up: what it says later changes nothing", async () => {
     const held = holdCell();
-    void trainStudents();
+    void comparison.train();
     await until(() => expect(held.emit).toBeDefined());
-    await stopStudents();
+    await comparison.stop();
     expect([getUi().studying, states()]).toEqual([null, ["waiting", "waiting"]]);
     const { cells } = study();
     held.emit!(updated(2));
@@ -434,7 +435,7 @@ describe("stopped", () => {
     expect([study().cells, getUi().studying]).toEqual([cells, null]);
     // Nor does its end disturb what is trained now.
     const next = holdCell();
-    const training = trainStudents();
+    const training = comparison.train();
     await until(() => expect(next.emit).toBeDefined());
     held.reject(new DeviceError("the device was lost", "lost"));
     next.resolve();
@@ -446,9 +447,9 @@ describe("stopped", () => {
     const [opening, grace] = [new Pending(), new Pending()];
     here.ensure = opening.promise;
     here.grace = grace.promise;
-    const training = trainStudents();
+    const training = comparison.train();
     await until(() => expect(here.asked).toEqual(["opens teacher"]));
-    const stopping = stopStudents();
+    const stopping = comparison.stop();
     opening.resolve();
     await training;
     grace.resolve();
@@ -460,9 +461,9 @@ describe("stopped", () => {
   it("nor once it was given up: the answer that comes late begins nothing", async () => {
     const opening = new Pending();
     here.ensure = opening.promise;
-    const training = trainStudents();
+    const training = comparison.train();
     await until(() => expect(here.asked).toEqual(["opens teacher"]));
-    await stopStudents();
+    await comparison.stop();
     expect([getUi().studying, states()]).toEqual([null, ["waiting", "waiting"]]);
     opening.resolve();
     await training;
@@ -476,19 +477,19 @@ describe("stopped", () => {
     here.abort = () => {
       aborts += 1;
     };
-    const training = trainStudents();
+    const training = comparison.train();
     await until(() => expect(held.emit).toBeDefined());
-    const stopping = stopStudents();
+    const stopping = comparison.stop();
     const { studying } = getUi();
     held.emit!({ type: "work", work: { what: "rollout", done: 1, total: 2, unit: "episodes" } });
     expect(getUi().studying).toBe(studying);
-    await stopStudents();
+    await comparison.stop();
     expect(aborts).toBe(1);
     held.reject(new DOMException("stopped", "AbortError"));
     await training;
     grace.resolve();
     await stopping;
-    await stopStudents();
+    await comparison.stop();
     expect(aborts).toBe(1);
   });
 });
@@ -496,11 +497,11 @@ describe("stopped", () => {
 describe("what was trained", () => {
   const present = () => {
     const { choices } = useStudents.getState();
-    return presentStudy(useStudents.getState(), getUi().library!.id, choices, getUi().place);
+    return comparison.present(useStudents.getState(), getUi().library!.id, choices, getUi().place);
   };
 
   it("is shown for what it was trained with alone, and is there again where that is chosen again", async () => {
-    await trainStudents();
+    await comparison.train();
     const whole = study();
     const changes: [change: () => void, back: () => void][] = [
       [() => choose({ steps: 4 }), () => choose({ steps: 2 })],
@@ -529,11 +530,11 @@ describe("what was trained", () => {
   });
 
   it("is not trained again; with other choices all start from the parent", async () => {
-    await trainStudents();
-    await trainStudents();
+    await comparison.train();
+    await comparison.train();
     expect(here.cells).toHaveLength(2);
     choose({ maxGradNorm: 1 });
-    await trainStudents();
+    await comparison.train();
     expect(here.cells).toHaveLength(4);
     expect(here.cells.slice(2).map(({ plan, from }) => [plan.settings.maxGradNorm, from])).toEqual([
       [1, null],
@@ -551,7 +552,7 @@ it("the config names the files beside the library, models of the user's own, and
     device: { ...ui.device, compute: "f16" },
     place: { ...HOME, sourcesPerTask: 4 },
   }));
-  expect(await presentConfig(library)).toMatchObject({
+  expect(await comparison.config(library)).toMatchObject({
     ...{ teacher: "qwen", student: "student", tokenizer: "tokenizer" },
     library: ["sources.jsonl.gz", "plans.jsonl.gz"],
     compute: "f16",
@@ -561,7 +562,7 @@ it("the config names the files beside the library, models of the user's own, and
   const two = library.files.flatMap((file) => [file, { ...file, name: "more.jsonl" }]);
   setUi((ui) => ({ device: { ...ui.device, compute: "f32" } }));
   useMemory.setState({ weights: "f32" });
-  const config = await presentConfig({ ...library, files: two });
+  const config = await comparison.config({ ...library, files: two });
   expect(config.library).toEqual(["sources.jsonl.gz", "more.jsonl", "plans.jsonl.gz"]);
   expect(config).not.toHaveProperty("compute");
 });

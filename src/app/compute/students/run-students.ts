@@ -35,8 +35,6 @@ import { followCell, measuredStudent, type StudentCell, type Study, waitingCells
 
 type PickedPrompt = NonNullable<LiveTraining["prompt"]>;
 
-const runs = new Latest();
-
 /** What the miniature has beside its records and models. */
 interface MiniatureExtras {
   /** Its prompt template; absent where it has none. */
@@ -45,85 +43,8 @@ interface MiniatureExtras {
   plans?: string;
 }
 
-/** Null until they are first asked for. */
-let extrasAsked: Promise<MiniatureExtras> | null = null;
-
-function miniatureExtras(): Promise<MiniatureExtras> {
-  extrasAsked ??= (async () => {
-    const base = shippedBase("miniature");
-    const { prompt, plans } = await readSampleManifest(base);
-    const extras = plans === undefined ? {} : { plans };
-    if (prompt === undefined) return extras;
-    const text = await (await getBlob(base, prompt)).text();
-    return { ...extras, prompt: { name: prompt, template: JSON.parse(text) } };
-  })();
-  extrasAsked.catch(() => {
-    extrasAsked = null;
-  });
-  return extrasAsked;
-}
-
-/** What the config names: files of the shipped folder, and other models by their names. */
-function studentFiles({ files }: LibrarySummary, { prompt, plans }: MiniatureExtras): StudentFiles {
-  const model = (role: "teacher" | "student"): string => {
-    const source = models.source(role);
-    return typeof source === "string" ? role : source.name;
-  };
-  const sources = files.filter(({ kind }) => kind === "sources").map(({ name }) => name);
-  if (plans !== undefined) sources.push(plans);
-  return {
-    teacher: model("teacher"),
-    student: model("student"),
-    tokenizer: "tokenizer",
-    library: sources.length === 1 ? sources[0]! : sources,
-    ...(prompt === undefined ? {} : { prompt: prompt.name }),
-  };
-}
-
-const studyFrom = (library: string): StudyFrom => ({
-  ...{ library, teacher: models.source("teacher"), student: models.source("student") },
-  ...{ weights: memory().weights, compute: getUi().device.compute },
-});
-
-/** The arithmetic that is named in the config. The device is open then: before, nobody knows what it takes. */
-async function arithmetic(): Promise<StudentArithmetic> {
-  await models.worker();
-  const { weights } = memory();
-  return {
-    ...(getUi().device.compute === "f16" && { compute: "f16" as const }),
-    ...(weights !== "f32" && { teacher_dtype: weights }),
-  };
-}
-
-/** The study of what is chosen now, as far as there is one. */
-export function presentStudy(
-  { study }: Pick<ReturnType<typeof useStudents.getState>, "study">,
-  library: string,
-  choices: StudentChoices,
-  place: UiState["place"],
-): Study | null {
-  if (study === null) return null;
-  const from = studyFrom(library);
-  const same =
-    study.key === keyOf(choices, place) &&
-    study.from.library === from.library &&
-    study.from.teacher === from.teacher &&
-    study.from.student === from.student &&
-    study.from.weights === from.weights &&
-    study.from.compute === from.compute;
-  return same ? study : null;
-}
-
 const keyOf = (choices: StudentChoices, place: UiState["place"]): string =>
   JSON.stringify([choices, gateSelection(place)]);
-
-/** The config of what is chosen now, as `gcopd experiment` reads it beside the files of the shipped library. */
-export async function presentConfig(library: LibrarySummary) {
-  const files = studentFiles(library, await miniatureExtras());
-  const { choices } = useStudents.getState();
-  const computed = await arithmetic();
-  return studentConfig(choices, gateSelection(getUi().place), files, computed);
-}
 
 /** Shows what is done now; says nothing once it was stopped. */
 function show(label: string): void {
@@ -135,71 +56,6 @@ function show(label: string): void {
       ? {}
       : { studying: { ...studying, label, done: sum(({ done }) => done), total: sum(({ total }) => total) } },
   );
-}
-
-/** Trains on from what is there, cell by cell. */
-export async function trainStudents(): Promise<void> {
-  const { library, place } = getUi();
-  if (library === null || isComputing()) return;
-  const { choices } = useStudents.getState();
-  const isLatest = runs.begin();
-  const checkLatest = (): void => {
-    if (!isLatest()) throw new DOMException("stopped", "AbortError");
-  };
-  const wait = async <T>(work: Promise<T>): Promise<T> => {
-    const result = await work;
-    checkLatest();
-    // To abort reaches what a worker is at, and nothing that it is asked later.
-    if (getUi().studying?.stopping) throw new DOMException("stopped", "AbortError");
-    return result;
-  };
-  useStudents.setState({ problem: null });
-  try {
-    await models.takeShipped(library.link);
-    if (!isLatest() || isComputing()) return;
-    setUi({ studying: { library: library.id, label: "Getting ready", done: 0, total: 0, stopping: false } });
-    const extras = await wait(miniatureExtras());
-    const computed = await wait(arithmetic());
-    const config = studentConfig(choices, gateSelection(place), studentFiles(library, extras), computed);
-    const { grid } = studentGrid(config);
-    const open = async (environment: LiveTraining["environment"]): Promise<LiveTraining> => {
-      const found = await wait(liveTraining({ environment }));
-      if (found === null) throw new Error("no environment is played");
-      const { live } = await wait(withGames({ live: found }));
-      return { ...live, ...(extras.prompt === undefined ? {} : { prompt: extras.prompt }) };
-    };
-    show("Making games");
-    const live = await open(grid.runs[0]!.config.environment!);
-    const [{ of }] = grid.evaluations as [(typeof grid.evaluations)[number]];
-    const { environment, seeds, at_once, temperature } = of("");
-    const measured = await open(environment);
-    if (presentStudy(useStudents.getState(), library.id, choices, place) === null) {
-      const study: Study = {
-        ...{ key: keyOf(choices, place), choices, config, grid, tasks: live.tasks.length },
-        ...{ cells: waitingCells(grid, stepsOf(choices)), untrained: null, about: null },
-        oracle: await wait(oracle(measured)),
-      };
-      useStudents.setState({ study: { ...study, from: studyFrom(library.id) } });
-    }
-    const { every } = choices;
-    const evaluation: CellEvaluation = {
-      measured,
-      every,
-      seeds,
-      at_once,
-      ...(temperature !== undefined && { temperature }),
-    };
-    for (const { name } of grid.runs) {
-      const cell = useStudents.getState().study!.cells.find(({ run }) => run.name === name)!;
-      if (cell.state === "done") continue;
-      await trainOne(cell, { library: library.id, live, evaluation, wait, isLatest });
-    }
-  } catch (error) {
-    if (!isLatest()) return;
-    if (isDeviceFault(error)) models.endWorker();
-    if (!isAbort(error)) useStudents.setState({ problem: describeFault(error) });
-  }
-  if (isLatest()) ended();
 }
 
 /** Nothing is trained any more; what was begun waits. */
@@ -215,16 +71,6 @@ function patchCells(which: (cell: StudentCell) => boolean, change: Partial<Stude
       cells: study.cells.map((cell) => (which(cell) ? { ...cell, ...change } : cell)),
     },
   }));
-}
-
-/** The share of tasks that the shortest plan of each game solves within the limit. */
-async function oracle({
-  environment: { name, max_decisions = 0 },
-  tasks,
-}: LiveTraining): Promise<Study["oracle"]> {
-  const plans = await Promise.all(tasks.map((task) => gamesWorker().plan({ environment: name, task })));
-  if (plans.includes(null)) return null;
-  return { won: plans.filter((plan) => plan!.length <= max_decisions).length, tasks: tasks.length };
 }
 
 interface CellWork {
@@ -246,43 +92,6 @@ function planOf(config: TrainConfig, name: string, { library, live }: CellWork):
     // The page keeps the checkpoint with all that it depends on.
     fingerprint: {},
   };
-}
-
-async function trainOne(cell: StudentCell, work: CellWork): Promise<void> {
-  const { wait, isLatest, evaluation } = work;
-  const { name, config } = cell.run;
-  const isThis = ({ run }: StudentCell): boolean => run.name === name;
-  const label = `${useStudents.getState().study!.grid.methods.find(({ id }) => id === cell.method)?.label}, seed ${cell.seed}`;
-  show(label);
-  patchCells(isThis, { state: "running", reason: null });
-  const plan = planOf(config, name, work);
-  const asked = teacherOf(plan.method);
-  try {
-    const passes = await wait(requirePlan("train", () => planTraining(plan)));
-    await wait(asked === "named" ? models.ensure("teacher").then(() => undefined) : models.closeTeacher());
-    const { student } = await wait(models.job("train"));
-    const { api } = await wait(computeWithGames());
-    await wait(api.takePasses(passes));
-    // The device has room for one: the page's own is opened again when it is needed.
-    models.studentLost();
-    const { untrained } = useStudents.getState().study!;
-    const { kept } = useStudents.getState().study!.cells.find(isThis)!;
-    await wait(
-      api.trainCell(
-        student,
-        asked === "student" ? student : null,
-        { plan, evaluation, untrained: untrained?.episodes ?? null, from: kept },
-        Comlink.proxy((event: CellEvent) => {
-          if (isLatest()) follow(isThis, label, event);
-        }),
-      ),
-    );
-    patchCells(isThis, { state: "done", kept: null });
-  } catch (error) {
-    // Other cells go on, as in `gcopd experiment`.
-    if (!isLatest() || !(error instanceof InputError)) throw error;
-    patchCells(isThis, { state: "failed", reason: describeFault(error) });
-  }
 }
 
 const WORDS = {
@@ -322,13 +131,217 @@ function follow(isThis: (cell: StudentCell) => boolean, label: string, event: Ce
   }
 }
 
-/** Stops at once: the step that is under way is lost, and what was measured stays. */
-export async function stopStudents(): Promise<void> {
-  const { studying } = getUi();
-  if (studying === null || studying.stopping) return;
-  const isLatest = runs.present();
-  setUi({ studying: { ...studying, stopping: true } });
-  if (!(await models.stopWork(() => isLatest() && getUi().studying !== null))) return;
-  runs.end();
-  ended();
+const page = { models, games: gamesWorker, planTraining, readSampleManifest, getBlob };
+
+/** The comparison that is chosen in the evidence view. */
+export class StudentComparison {
+  readonly #turns = new Latest();
+  /** Null until they are first asked for. */
+  #extrasAsked: Promise<MiniatureExtras> | null = null;
+
+  constructor(private readonly clients: typeof page) {}
+
+  /** Trains on from what is there, cell by cell. */
+  async train(): Promise<void> {
+    const { library, place } = getUi();
+    if (library === null || isComputing()) return;
+    const { choices } = useStudents.getState();
+    const isLatest = this.#turns.begin();
+    const checkLatest = (): void => {
+      if (!isLatest()) throw new DOMException("stopped", "AbortError");
+    };
+    const wait = async <T>(work: Promise<T>): Promise<T> => {
+      const result = await work;
+      checkLatest();
+      // To abort reaches what a worker is at, and nothing that it is asked later.
+      if (getUi().studying?.stopping) throw new DOMException("stopped", "AbortError");
+      return result;
+    };
+    useStudents.setState({ problem: null });
+    try {
+      await this.clients.models.takeShipped(library.link);
+      if (!isLatest() || isComputing()) return;
+      setUi({
+        studying: { library: library.id, label: "Getting ready", done: 0, total: 0, stopping: false },
+      });
+      const extras = await wait(this.#extras());
+      const computed = await wait(this.#arithmetic());
+      const config = studentConfig(choices, gateSelection(place), this.#files(library, extras), computed);
+      const { grid } = studentGrid(config);
+      const open = async (environment: LiveTraining["environment"]): Promise<LiveTraining> => {
+        const found = await wait(liveTraining({ environment }));
+        if (found === null) throw new Error("no environment is played");
+        const { live } = await wait(withGames({ live: found }));
+        return { ...live, ...(extras.prompt === undefined ? {} : { prompt: extras.prompt }) };
+      };
+      show("Making games");
+      const live = await open(grid.runs[0]!.config.environment!);
+      const [{ of }] = grid.evaluations as [(typeof grid.evaluations)[number]];
+      const { environment, seeds, at_once, temperature } = of("");
+      const measured = await open(environment);
+      if (this.present(useStudents.getState(), library.id, choices, place) === null) {
+        const study: Study = {
+          ...{ key: keyOf(choices, place), choices, config, grid, tasks: live.tasks.length },
+          ...{ cells: waitingCells(grid, stepsOf(choices)), untrained: null, about: null },
+          oracle: await wait(this.#oracle(measured)),
+        };
+        useStudents.setState({ study: { ...study, from: this.#from(library.id) } });
+      }
+      const { every } = choices;
+      const evaluation: CellEvaluation = {
+        measured,
+        every,
+        seeds,
+        at_once,
+        ...(temperature !== undefined && { temperature }),
+      };
+      for (const { name } of grid.runs) {
+        const cell = useStudents.getState().study!.cells.find(({ run }) => run.name === name)!;
+        if (cell.state === "done") continue;
+        await this.#trainOne(cell, { library: library.id, live, evaluation, wait, isLatest });
+      }
+    } catch (error) {
+      if (!isLatest()) return;
+      if (isDeviceFault(error)) this.clients.models.endWorker();
+      if (!isAbort(error)) useStudents.setState({ problem: describeFault(error) });
+    }
+    if (isLatest()) ended();
+  }
+
+  /** Stops at once: the step that is under way is lost, and what was measured stays. */
+  async stop(): Promise<void> {
+    const { studying } = getUi();
+    if (studying === null || studying.stopping) return;
+    const isLatest = this.#turns.present();
+    setUi({ studying: { ...studying, stopping: true } });
+    if (!(await this.clients.models.stopWork(() => isLatest() && getUi().studying !== null))) return;
+    this.#turns.end();
+    ended();
+  }
+
+  /** The study of what is chosen now, as far as there is one. */
+  present(
+    { study }: Pick<ReturnType<typeof useStudents.getState>, "study">,
+    library: string,
+    choices: StudentChoices,
+    place: UiState["place"],
+  ): Study | null {
+    if (study === null) return null;
+    const from = this.#from(library);
+    const same =
+      study.key === keyOf(choices, place) &&
+      study.from.library === from.library &&
+      study.from.teacher === from.teacher &&
+      study.from.student === from.student &&
+      study.from.weights === from.weights &&
+      study.from.compute === from.compute;
+    return same ? study : null;
+  }
+
+  /** The config of what is chosen now, as `gcopd experiment` reads it beside the files of the shipped library. */
+  async config(library: LibrarySummary) {
+    const files = this.#files(library, await this.#extras());
+    const { choices } = useStudents.getState();
+    const computed = await this.#arithmetic();
+    return studentConfig(choices, gateSelection(getUi().place), files, computed);
+  }
+
+  async #trainOne(cell: StudentCell, work: CellWork): Promise<void> {
+    const { models, planTraining } = this.clients;
+    const { wait, isLatest, evaluation } = work;
+    const { name, config } = cell.run;
+    const isThis = ({ run }: StudentCell): boolean => run.name === name;
+    const label = `${useStudents.getState().study!.grid.methods.find(({ id }) => id === cell.method)?.label}, seed ${cell.seed}`;
+    show(label);
+    patchCells(isThis, { state: "running", reason: null });
+    const plan = planOf(config, name, work);
+    const asked = teacherOf(plan.method);
+    try {
+      const passes = await wait(requirePlan("train", () => planTraining(plan)));
+      await wait(asked === "named" ? models.ensure("teacher").then(() => undefined) : models.closeTeacher());
+      const { student } = await wait(models.job("train"));
+      const { api } = await wait(computeWithGames());
+      await wait(api.takePasses(passes));
+      // The device has room for one: the page's own is opened again when it is needed.
+      models.studentLost();
+      const { untrained } = useStudents.getState().study!;
+      const { kept } = useStudents.getState().study!.cells.find(isThis)!;
+      await wait(
+        api.trainCell(
+          student,
+          asked === "student" ? student : null,
+          { plan, evaluation, untrained: untrained?.episodes ?? null, from: kept },
+          Comlink.proxy((event: CellEvent) => {
+            if (isLatest()) follow(isThis, label, event);
+          }),
+        ),
+      );
+      patchCells(isThis, { state: "done", kept: null });
+    } catch (error) {
+      // Other cells go on, as in `gcopd experiment`.
+      if (!isLatest() || !(error instanceof InputError)) throw error;
+      patchCells(isThis, { state: "failed", reason: describeFault(error) });
+    }
+  }
+
+  /** The share of tasks that the shortest plan of each game solves within the limit. */
+  async #oracle({ environment: { name, max_decisions = 0 }, tasks }: LiveTraining): Promise<Study["oracle"]> {
+    const plans = await Promise.all(
+      tasks.map((task) => this.clients.games().plan({ environment: name, task })),
+    );
+    if (plans.includes(null)) return null;
+    return { won: plans.filter((plan) => plan!.length <= max_decisions).length, tasks: tasks.length };
+  }
+
+  #extras(): Promise<MiniatureExtras> {
+    this.#extrasAsked ??= (async () => {
+      const base = shippedBase("miniature");
+      const { prompt, plans } = await this.clients.readSampleManifest(base);
+      const extras = plans === undefined ? {} : { plans };
+      if (prompt === undefined) return extras;
+      const text = await (await this.clients.getBlob(base, prompt)).text();
+      return { ...extras, prompt: { name: prompt, template: JSON.parse(text) } };
+    })();
+    this.#extrasAsked.catch(() => {
+      this.#extrasAsked = null;
+    });
+    return this.#extrasAsked;
+  }
+
+  /** What the config names: files of the shipped folder, and other models by their names. */
+  #files({ files }: LibrarySummary, { prompt, plans }: MiniatureExtras): StudentFiles {
+    const model = (role: "teacher" | "student"): string => {
+      const source = this.clients.models.source(role);
+      return typeof source === "string" ? role : source.name;
+    };
+    const sources = files.filter(({ kind }) => kind === "sources").map(({ name }) => name);
+    if (plans !== undefined) sources.push(plans);
+    return {
+      teacher: model("teacher"),
+      student: model("student"),
+      tokenizer: "tokenizer",
+      library: sources.length === 1 ? sources[0]! : sources,
+      ...(prompt === undefined ? {} : { prompt: prompt.name }),
+    };
+  }
+
+  #from(library: string): StudyFrom {
+    const { models } = this.clients;
+    return {
+      ...{ library, teacher: models.source("teacher"), student: models.source("student") },
+      ...{ weights: memory().weights, compute: getUi().device.compute },
+    };
+  }
+
+  /** The arithmetic that is named in the config. The device is open then: before, nobody knows what it takes. */
+  async #arithmetic(): Promise<StudentArithmetic> {
+    await this.clients.models.worker();
+    const { weights } = memory();
+    return {
+      ...(getUi().device.compute === "f16" && { compute: "f16" as const }),
+      ...(weights !== "f32" && { teacher_dtype: weights }),
+    };
+  }
 }
+
+export const studentComparison = new StudentComparison(page);

@@ -30,8 +30,6 @@ const shownTime = (probe: RunProbe): WorkerTime => ({
   student: probe.student.flatMap(calls),
 });
 
-const probes = new Latest();
-
 function show(status: "idle" | "probing" | "cancelling", label: string | null): void {
   const work = label === null ? null : { label, done: 0, total: 0, unit: "tokens" };
   setUi((ui) => ({ training: { ...ui.training, status, work, total: 0, method: "" } }));
@@ -41,54 +39,67 @@ function say(kind: "info" | "error", text: string): void {
   setUi((ui) => ({ training: { ...ui.training, message: { kind, text } } }));
 }
 
-/** Measures the time of the run that the form describes. The student that is open stays as it is. */
-export async function probeTraining(): Promise<void> {
-  if (isComputing()) return;
-  const isLatest = probes.begin();
-  const wasOpen = getUi().models.student !== null;
-  show("probing", "Probe: opening the models");
-  setUi((ui) => ({ training: { ...ui.training, message: null } }));
-  try {
-    const plan = await formPlan();
-    if (plan.sample !== undefined || plan.live !== undefined)
-      throw new InputError(
-        "the time of episodes that the student plays is not known: their responses are still to be drawn",
+const page = { models, formPlan, planTraining };
+
+/** One probe at a time. */
+export class TrainingProbe {
+  readonly #turns = new Latest();
+
+  constructor(private readonly clients: typeof page) {}
+
+  /** Measures the time of the run that the form describes. The student that is open stays as it is. */
+  async start(): Promise<void> {
+    if (isComputing()) return;
+    const { models, formPlan, planTraining } = this.clients;
+    const isLatest = this.#turns.begin();
+    const wasOpen = getUi().models.student !== null;
+    show("probing", "Probe: opening the models");
+    setUi((ui) => ({ training: { ...ui.training, message: null } }));
+    try {
+      const plan = await formPlan();
+      if (plan.sample !== undefined || plan.live !== undefined)
+        throw new InputError(
+          "the time of episodes that the student plays is not known: their responses are still to be drawn",
+        );
+      const passes = await requirePlan("train", () => planTraining(plan));
+      const isOwn = teacherOf(plan.method) === "student";
+      await (isOwn ? models.closeTeacher() : models.ensure("teacher"));
+      const [{ api }, job] = await Promise.all([models.worker(), models.job("train")]);
+      if (!isLatest()) return;
+      await api.takePasses(passes);
+      // The probe reopens it from its folder, and gives its place back: there is room for one.
+      models.studentLost();
+      const probe = await api.probe(
+        job.student,
+        isOwn ? job.student : null,
+        plan,
+        Comlink.proxy((what: string) => {
+          if (isLatest() && getUi().training.status === "probing") show("probing", `Probe: ${what}`);
+        }),
       );
-    const passes = await requirePlan("train", () => planTraining(plan));
-    const isOwn = teacherOf(plan.method) === "student";
-    await (isOwn ? models.closeTeacher() : models.ensure("teacher"));
-    const [{ api }, job] = await Promise.all([models.worker(), models.job("train")]);
-    if (!isLatest()) return;
-    await api.takePasses(passes);
-    // The probe reopens it from its folder, and gives its place back: there is room for one.
-    models.studentLost();
-    const probe = await api.probe(
-      job.student,
-      isOwn ? job.student : null,
-      plan,
-      Comlink.proxy((what: string) => {
-        if (isLatest() && getUi().training.status === "probing") show("probing", `Probe: ${what}`);
-      }),
-    );
-    if (!isLatest()) return;
-    usePageProbe.setState({ of: probeKey(plan.written), time: shownTime(probe) });
-    if (wasOpen) await models.ensure("student");
-  } catch (error) {
-    if (!isLatest()) return;
-    if (isDeviceFault(error)) models.endWorker();
-    if (isAbort(error)) say("info", "The probe was cancelled. The student is as it was.");
-    else say("error", `No time was measured: ${describeFault(error)}`);
-  } finally {
-    if (isLatest()) show("idle", null);
+      if (!isLatest()) return;
+      usePageProbe.setState({ of: probeKey(plan.written), time: shownTime(probe) });
+      if (wasOpen) await models.ensure("student");
+    } catch (error) {
+      if (!isLatest()) return;
+      if (isDeviceFault(error)) models.endWorker();
+      if (isAbort(error)) say("info", "The probe was cancelled. The student is as it was.");
+      else say("error", `No time was measured: ${describeFault(error)}`);
+    } finally {
+      if (isLatest()) show("idle", null);
+    }
+  }
+
+  /** Ends the probe: at once where the models let themselves be asked, else with their worker. */
+  async cancel(): Promise<void> {
+    const isLatest = this.#turns.present();
+    show("cancelling", "Cancelling the probe");
+    if (!(await this.clients.models.stopWork(() => isLatest() && getUi().training.status === "cancelling")))
+      return;
+    this.#turns.end();
+    say("info", "The probe was cancelled. The student is as it was.");
+    show("idle", null);
   }
 }
 
-/** Ends the probe: at once where the models let themselves be asked, else with their worker. */
-export async function cancelProbe(): Promise<void> {
-  const isLatest = probes.present();
-  show("cancelling", "Cancelling the probe");
-  if (!(await models.stopWork(() => isLatest() && getUi().training.status === "cancelling"))) return;
-  probes.end();
-  say("info", "The probe was cancelled. The student is as it was.");
-  show("idle", null);
-}
+export const trainingProbe = new TrainingProbe(page);

@@ -2,7 +2,7 @@
 import { type Action, type Blocked, needs, noModelAtWork } from "../../compute/action.ts";
 import { scoreSweep } from "../../compute/gate/run-sweep.ts";
 import { useOptimal } from "../../compute/open/optimal.ts";
-import { stopStudents, trainStudents } from "../../compute/students/run-students.ts";
+import { studentComparison } from "../../compute/students/run-students.ts";
 import { shippedName } from "../../url/library-link.ts";
 
 const inTheTest: Blocked = ({ place }) => (place.view === "evidence-test" ? null : "go to Evidence first");
@@ -20,7 +20,7 @@ export const EVIDENCE_TEST: readonly Action[] = [
     group: "Train",
     words: "methods compare learn seeds miniature curves",
     blocked: needs(inTheTest, theMiniature, noModelAtWork),
-    run: () => void trainStudents(),
+    run: () => void studentComparison.train(),
   },
   {
     id: "stop-students",
@@ -28,7 +28,7 @@ export const EVIDENCE_TEST: readonly Action[] = [
     group: "Train",
     words: "cancel end",
     blocked: ({ studying }) => (studying === null ? "no student is trained" : null),
-    run: () => void stopStudents(),
+    run: () => void studentComparison.stop(),
   },
   {
     id: "evidence-over-k",

@@ -2,7 +2,7 @@
 
 import { flushSync } from "react-dom";
 import { type Action, aLibrary } from "../../compute/action.ts";
-import { closeLibrary, closeProblem, stepLibrary } from "../../compute/open/libraries.ts";
+import { closeProblem, openLibraries } from "../../compute/open/libraries.ts";
 import { openSample, stopOpening } from "../../compute/open/open.ts";
 import { getUi, setUi, type UiState } from "../../compute/store.ts";
 import { navigate } from "../../data/navigate.ts";
@@ -60,7 +60,7 @@ export const LIBRARIES: readonly Action[] = [
     keys: ["l"],
     words: "switch other",
     blocked: another,
-    run: () => stepLibrary(1),
+    run: () => openLibraries.step(1),
   },
   {
     id: "previous-library",
@@ -69,7 +69,7 @@ export const LIBRARIES: readonly Action[] = [
     keys: ["L"],
     words: "switch other",
     blocked: another,
-    run: () => stepLibrary(-1),
+    run: () => openLibraries.step(-1),
   },
   {
     id: "close-library",
@@ -77,6 +77,6 @@ export const LIBRARIES: readonly Action[] = [
     group: "Library",
     words: "remove shut",
     blocked: (ui) => closeProblem(ui, ui.library?.id ?? null),
-    run: () => closeLibrary(getUi().library?.id ?? ""),
+    run: () => openLibraries.close(getUi().library?.id ?? ""),
   },
 ];

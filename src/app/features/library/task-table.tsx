@@ -17,8 +17,8 @@ import { type SortKey, SUBSETS, type Subset } from "../../url/place.ts";
 import { selectionOf } from "../../url/what-if.ts";
 import { TaskRow } from "./task-row.tsx";
 
-/** Height of every row, in CSS pixels; library.css says the same. */
-const ROW_HEIGHT = 52;
+/** Height of every row, in rem; library.css says the same. */
+const ROW_HEIGHT = 3.25;
 
 const COLUMNS: { key: SortKey; title: string; numeric: boolean }[] = [
   { key: "task", title: "Task", numeric: false },

@@ -3,7 +3,7 @@
 import { type Action, aTask, type Blocked, needs, noModelAtWork } from "../../compute/action.ts";
 import { player, usePlay } from "../../compute/games/play.ts";
 import { missingGame, type RecordRef, unplayable } from "../../compute/games/play-record.ts";
-import { recordsOf, stopVerifying, useVerdicts, verifyAll } from "../../compute/games/verify.ts";
+import { recordsOf, useVerdicts, verifier } from "../../compute/games/verify.ts";
 import { getUi, type UiState } from "../../compute/store.ts";
 import { visitMeant } from "../../data/compared-visits.ts";
 import { playPolicy, policyProblem } from "./play-policy.ts";
@@ -72,7 +72,7 @@ export const PLAY: readonly Action[] = [
     ),
     run: async () => {
       const { task } = getUi();
-      if (task !== null) await verifyAll(task, await recordsOf(task));
+      if (task !== null) await verifier.all(task, await recordsOf(task));
     },
   },
   {
@@ -81,7 +81,7 @@ export const PLAY: readonly Action[] = [
     group: "Play",
     words: "cancel end",
     blocked: () => (useVerdicts.getState().all === null ? "no record is being verified" : null),
-    run: stopVerifying,
+    run: () => verifier.stop(),
   },
   {
     id: "reset-episode",

@@ -1,5 +1,6 @@
 /** One response, one teacher, two contexts: what the evidence does to each token. */
 import { useMemo } from "react";
+import { countOf } from "../../../core/plural.ts";
 import { nats } from "../../base/format.ts";
 import { WithRail } from "../../base/rail.tsx";
 import { LongText } from "../../base/text/long-text.tsx";
@@ -350,7 +351,7 @@ function Details({
             "student",
             student === undefined
               ? "not scored"
-              : `${student.engine!.model} (${student.weights!.origin}, ${student.weights!.steps} steps)`,
+              : `${student.engine!.model} (${student.weights!.origin}, ${countOf(student.weights!.steps, "step")})`,
           ],
           ["took", `${scores.seconds.toFixed(1)} s`],
           ...memoryFacts,

@@ -14,7 +14,7 @@ import { models } from "../../compute/models/models.ts";
 import { getUi } from "../../compute/store.ts";
 import { studentTraining } from "../../compute/training/training.ts";
 import { responsesOf, trainingForm } from "../../compute/training/training-form.ts";
-import { probeTraining } from "../../compute/training/training-probe.ts";
+import { trainingProbe } from "../../compute/training/training-probe.ts";
 import { workerCost } from "../../compute/training/worker-cost.ts";
 import { useSending } from "../../compute/training/worker-training.ts";
 import { showView } from "../../data/navigate.ts";
@@ -59,7 +59,7 @@ export const TRAINING: readonly Action[] = [
         ? sending({ place, ...ui })
         : needs(aDecision, recordedResponses, noModelAtWork)({ place, ...ui });
     },
-    run: () => void (trainingForm().where !== "page" ? workerCost.onWorker(true) : probeTraining()),
+    run: () => void (trainingForm().where !== "page" ? workerCost.onWorker(true) : trainingProbe.start()),
   },
   {
     id: "stop-training",

@@ -13,7 +13,7 @@ import type { ProbedCall, WorkerTime } from "../../compute/runs/worker-answers.t
 import { useUi } from "../../compute/store.ts";
 import type { ComposedConfig } from "../../compute/training/training-config.ts";
 import { responsesOf, useTrainingForm } from "../../compute/training/training-form.ts";
-import { probeKey, probeTraining, usePageProbe } from "../../compute/training/training-probe.ts";
+import { probeKey, trainingProbe, usePageProbe } from "../../compute/training/training-probe.ts";
 import { costKey, useWorkerCost, workerCost } from "../../compute/training/worker-cost.ts";
 import { useSending } from "../../compute/training/worker-training.ts";
 import { LaunchPlan } from "./launch-plan.tsx";
@@ -43,7 +43,7 @@ function PageCost({ composed }: { composed: ComposedConfig }) {
               <button
                 type="button"
                 disabled={busy || composed.config === null}
-                onClick={() => void probeTraining()}
+                onClick={() => void trainingProbe.start()}
               >
                 Probe the time
               </button>

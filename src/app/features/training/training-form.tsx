@@ -42,7 +42,7 @@ import {
   useTrainingForm,
 } from "../../compute/training/training-form.ts";
 import { useHeldOut } from "../../compute/training/training-held-out.ts";
-import { cancelProbe } from "../../compute/training/training-probe.ts";
+import { trainingProbe } from "../../compute/training/training-probe.ts";
 import { useSending } from "../../compute/training/worker-training.ts";
 import { ConfigField, fieldOf } from "./config-field.tsx";
 import { ConfigView } from "./config-view.tsx";
@@ -251,7 +251,7 @@ export function TrainingFormPanel() {
       </fieldset>
       <div className="training-actions">
         {busy && !there && status === "probing" ? (
-          <button type="button" onClick={() => void cancelProbe()}>
+          <button type="button" onClick={() => void trainingProbe.cancel()}>
             Cancel the probe
           </button>
         ) : (

@@ -28,7 +28,9 @@ export function WatchedTokens({
       <ol className="watched-tokens">
         {watch.pieces.map((piece, i) => {
           const change = last.logprobs[i]! - first.logprobs[i]!;
-          const direction = Math.abs(change) < 0.005 ? "same" : change > 0 ? "up" : "down";
+          const figure = nats(change, true, 2);
+          // What is shown as no change has no colour of one.
+          const direction = Number(figure) === 0 ? "same" : change > 0 ? "up" : "down";
           const [before, now] = [Math.exp(first.logprobs[i]!), Math.exp(last.logprobs[i]!)];
           return (
             <li
@@ -42,7 +44,7 @@ export function WatchedTokens({
                 <line x1="0" x2="18" y1={HEIGHT * (1 - before)} y2={HEIGHT * (1 - before)} />
               </svg>
               <span className="change" aria-hidden="true">
-                {direction === "same" ? "=" : nats(change, true).slice(0, -1)}
+                {direction === "same" ? "=" : figure}
               </span>
               <code>{shortToken(piece)}</code>
               <span className="hidden-visually">

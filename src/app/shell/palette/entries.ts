@@ -3,7 +3,7 @@
 import { countOf } from "../../../core/plural.ts";
 import { shownName } from "../../base/text/shown-text.ts";
 import { episodeAt } from "../../compute/open/follow-place.ts";
-import { showLibrary } from "../../compute/open/libraries.ts";
+import { openLibraries } from "../../compute/open/libraries.ts";
 import type { UiState } from "../../compute/store.ts";
 import type { Execution, LibrarySummary, TaskModel } from "../../data/model.ts";
 import { goToDecision, goToTask, navigate } from "../../data/navigate.ts";
@@ -93,7 +93,7 @@ function libraryEntries({ libraries, library }: UiState): Entry[] {
         kind: "Library",
         detail: countOf(tasks.length, "task"),
         words: "open switch show",
-        run: () => showLibrary(id),
+        run: () => openLibraries.show(id),
       }),
     );
 }

@@ -3,7 +3,7 @@ import { METHOD_IDS, methodLabel } from "../../../../core/method/index.ts";
 import { formatRange } from "../../../base/eta.ts";
 import { isModelAtWork } from "../../../compute/computing.ts";
 import { useUi } from "../../../compute/store.ts";
-import { stopStudents, trainStudents } from "../../../compute/students/run-students.ts";
+import { studentComparison } from "../../../compute/students/run-students.ts";
 import { STUDENT_CHOICES, type StudentChoices } from "../../../compute/students/students-config.ts";
 import { useStudents } from "../../../compute/students/students-store.ts";
 import { type Study, secondsLeft } from "../../../compute/students/study.ts";
@@ -40,7 +40,7 @@ export function StudentsStart({ study }: { study: Study | null }) {
   return (
     <div className="gate-controls">
       {studying !== null ? (
-        <button type="button" disabled={studying.stopping} onClick={() => void stopStudents()}>
+        <button type="button" disabled={studying.stopping} onClick={() => void studentComparison.stop()}>
           Stop training
         </button>
       ) : (
@@ -48,7 +48,7 @@ export function StudentsStart({ study }: { study: Study | null }) {
           type="button"
           className="primary"
           disabled={busy || finished}
-          onClick={() => void trainStudents()}
+          onClick={() => void studentComparison.train()}
         >
           {finished ? "All trained" : begun ? "Continue training" : "Train students"}
         </button>

@@ -11,7 +11,7 @@ import { shownName, shownText } from "../../../base/text/shown-text.ts";
 import { useMemory } from "../../../compute/models/memory.ts";
 import { setUi, useUi } from "../../../compute/store.ts";
 import { openRecorded } from "../../../compute/students/open-recorded.ts";
-import { presentConfig, presentStudy } from "../../../compute/students/run-students.ts";
+import { studentComparison } from "../../../compute/students/run-students.ts";
 import { stepsOf } from "../../../compute/students/students-config.ts";
 import { useStudents } from "../../../compute/students/students-store.ts";
 import { curvesOf, type Study } from "../../../compute/students/study.ts";
@@ -33,7 +33,7 @@ export function StudentsPanel({ library }: { library: LibrarySummary }) {
   const drawing = useRef<SVGSVGElement>(null);
   const registered = useRegistered();
   const { choices, problem } = state;
-  const study = presentStudy(state, library.id, choices, place);
+  const study = studentComparison.present(state, library.id, choices, place);
   // Behind the user's own students only when asked for.
   const recorded = state.recorded ?? (study === null ? (registered?.bands ?? null) : null);
   const curves = study === null ? [] : curvesOf(study);
@@ -146,7 +146,7 @@ const json = (value: unknown): Blob =>
 
 function Saves({ library, study }: { library: LibrarySummary; study: Study | null }) {
   const saveConfig = async (): Promise<void> => {
-    saveFile("experiment.json", json(await presentConfig(library)));
+    saveFile("experiment.json", json(await studentComparison.config(library)));
   };
   return (
     <>

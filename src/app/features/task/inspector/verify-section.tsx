@@ -7,15 +7,7 @@ import { useGames } from "../../../compute/games/games.ts";
 import { OpenGames } from "../../../compute/games/make-games.tsx";
 import { missingGame, type RecordRef, unplayable } from "../../../compute/games/play-record.ts";
 import { useSimulatorProblem } from "../../../compute/games/simulator.ts";
-import {
-  recordKey,
-  recordsOf,
-  stopVerifying,
-  useVerdicts,
-  type Verdict,
-  verifyAll,
-  verifyRecord,
-} from "../../../compute/games/verify.ts";
+import { recordKey, recordsOf, useVerdicts, type Verdict, verifier } from "../../../compute/games/verify.ts";
 import type { TaskModel, TaskRef } from "../../../data/model.ts";
 
 /** Drawing more lines than this takes long; every record is verified all the same. */
@@ -75,14 +67,14 @@ function Records({ task }: { task: TaskModel }) {
         <button
           type="button"
           disabled={missing !== null || all !== null}
-          onClick={() => void verifyAll(task, read)}
+          onClick={() => void verifier.all(task, read)}
         >
           Verify all {countOf(read.length, "record")}
         </button>
         {all !== null && (
           <>
             <progress aria-label="Records verified" value={all.done} max={all.total} />
-            <button type="button" onClick={stopVerifying}>
+            <button type="button" onClick={() => verifier.stop()}>
               Cancel
             </button>
           </>
@@ -130,7 +122,7 @@ function Line({
         type="button"
         disabled={blocked || verdict?.kind === "playing"}
         aria-label={`Verify ${name} by playing`}
-        onClick={() => void verifyRecord(record)}
+        onClick={() => void verifier.verify(record)}
       >
         Verify
       </button>

@@ -1,11 +1,14 @@
 /** A table of visits, maybe thousands: only the rows in sight of the inspector are in the document, all are counted. */
-import { type ReactNode, useMemo, useRef } from "react";
+import { type ReactNode, useMemo, useRef, useState } from "react";
+import { remPixels } from "../../../base/rem.ts";
 import { unevenRows } from "../../../base/rows/row-window.ts";
 import { useRowHeights } from "../../../base/rows/use-row-window.ts";
 
-/** Height of a row, and of each further line in it, in CSS pixels; visits.css says the same. */
-const ROW_HEIGHT = 25;
-const LINE_HEIGHT = 17;
+/** Height of a row without its border, and of each further line in it, in rem; visits.css says the same. */
+const ROW_HEIGHT = 1.5;
+const LINE_HEIGHT = 1.0625;
+/** In CSS pixels. */
+const BORDER = 1;
 /** What scrolls the table. */
 const INSPECTOR = ".inspector";
 /** The inspector is hardly ever higher, in CSS pixels. */
@@ -40,9 +43,11 @@ export function VisitTable<T>({
   rowOf: (visit: T) => VisitRow;
 }) {
   const body = useRef<HTMLTableSectionElement>(null);
+  // Once: asking for it lays the page out.
+  const [rem] = useState(remPixels);
   const heights = useMemo(
-    () => unevenRows(visits.map((visit) => ROW_HEIGHT + LINE_HEIGHT * linesOf(visit))),
-    [visits, linesOf],
+    () => unevenRows(visits.map((visit) => BORDER + rem * (ROW_HEIGHT + LINE_HEIGHT * linesOf(visit)))),
+    [visits, linesOf, rem],
   );
   const { first, end, before, after } = useRowHeights(body, heights, null, {
     overscan: OVERSCAN,

@@ -19,8 +19,8 @@ import { type ChangeRow, KEPT_ROWS, POSITIONS } from "./change-collector.ts";
 import { changesCsv, sortChanges } from "./change-table.ts";
 import { CHANGES_KEY, type Changes, KEPT_STRIPS, scoreChanges, useChanges } from "./changes.ts";
 
-/** Height of every row, in CSS pixels; tokens.css says the same. */
-const ROW_HEIGHT = 24;
+/** Height of every row, in rem; tokens.css says the same. */
+const ROW_HEIGHT = 1.5;
 
 const COLUMNS: { sort: ChangeSort | null; title: string; numeric: boolean }[] = [
   { sort: "decision", title: "Episode, decision", numeric: false },
