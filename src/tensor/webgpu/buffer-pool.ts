@@ -58,8 +58,9 @@ export class BufferPool {
     return taken;
   }
 
+  /** What was handed out before says nothing about what comes. */
   forgetPeak(): void {
-    this.peaks.fill(this.used);
+    this.peaks.fill(0);
   }
 
   /** The most bytes that were handed out at one time of late. */
@@ -81,8 +82,10 @@ export class BufferPool {
     return { buffer, id: this.made++, size, generation: this.generation, lastUse: -1, releasedAt: 0 };
   }
 
-  giveBack(pooled: PooledBuffer): void {
+  /** `lasting`: it was no part of what passes take by turns, so that the peak falls with it. */
+  giveBack(pooled: PooledBuffer, lasting = false): void {
     this.used -= pooled.size;
+    if (lasting) for (const i of [0, 1]) this.peaks[i] = Math.max(this.used, this.peaks[i]! - pooled.size);
     if (pooled.generation <= this.distrusted) {
       this.doomed.push(pooled);
       return;
@@ -107,7 +110,7 @@ export class BufferPool {
   reset(): void {
     this.idle.clear();
     this.used = this.idleBytes = 0;
-    this.peaks.fill(0);
+    this.forgetPeak();
   }
 
   /** Begins a new interval of error checking; returns the one that ends. */
@@ -121,11 +124,13 @@ export class BufferPool {
     for (const list of this.idle.values()) this.doomed.push(...list);
     this.idle.clear();
     this.idleBytes = 0;
+    // It was more than there is.
+    this.forgetPeak();
   }
 
   /**
    * Destroys idle buffers that have not been wanted for long, and of the others, beyond so many bytes in all, those
-   * released longest ago: a closed model's, for instance. Returns the ids of those that are gone. Only right when no
+   * released longest ago. Returns the ids of those that are gone. Only right when no
    * encoded command is pending.
    */
   trim(mostBytes: number): ReadonlySet<number> {

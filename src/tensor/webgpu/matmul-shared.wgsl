@@ -16,8 +16,8 @@ const B_ROW = BN / 4u + 1u;
 var<workgroup> tile_a: array<vec4f, BK * A_ROW>;
 var<workgroup> tile_b: array<vec4f, BK * B_ROW>;
 
-// What a thread loads of both tiles. With k contiguous, 4 rows by 4 values of k, to be transposed: of A by the first BM
-// threads, of B by the last BN, which have nothing of A.
+// What a thread loads of both tiles: x of A, y of B. Where k is contiguous, 4 rows by 4 values of k, to be transposed; if
+// it is in both, the first BM threads load x of A and the last BN, which have nothing of A, x of B.
 struct Loads {
   x0: vec4f, x1: vec4f, x2: vec4f, x3: vec4f,
   y0: vec4f, y1: vec4f,
@@ -45,7 +45,7 @@ fn load(m0: u32, n0: u32, k0: u32, end: u32, local: u32) -> Loads {
       // @end
     }
   } else {
-    // @for r in A_LOADS
+    // @for r in TM4
     {
       let at = local + ${r}u * THREADS;
       let k = k0 + at / (BM / 4u);
@@ -64,7 +64,7 @@ fn load(m0: u32, n0: u32, k0: u32, end: u32, local: u32) -> Loads {
       // @end
     }
   } else {
-    // @for r in B_LOADS
+    // @for r in TN4
     {
       let at = local + ${r}u * THREADS;
       let k = k0 + at / (BN / 4u);
@@ -85,7 +85,7 @@ fn store(loads: Loads, local: u32) {
       // @end
     }
   } else {
-    // @for r in A_LOADS
+    // @for r in TM4
     tile_a[(local + ${r}u * THREADS) / (BM / 4u) * A_ROW + (local + ${r}u * THREADS) % (BM / 4u)] = loads.x${r};
     // @end
   }
@@ -98,7 +98,7 @@ fn store(loads: Loads, local: u32) {
       // @end
     }
   } else {
-    // @for r in B_LOADS
+    // @for r in TN4
     tile_b[(local + ${r}u * THREADS) / (BN / 4u) * B_ROW + (local + ${r}u * THREADS) % (BN / 4u)] = loads.y${r};
     // @end
   }

@@ -14,16 +14,6 @@ import type { GpuTensor } from "./memory.ts";
 import sumParts from "./sum-parts.wgsl?raw";
 import type { ProductChoice, ProductKernel, ProductUnit, SharedKernel } from "./tuning.ts";
 
-/** The kernels of f32 arithmetic among which there is a choice. */
-export const PRODUCT_SOURCES: readonly string[] = [
-  operandsSource,
-  sharedSource,
-  tileNN,
-  tileNT,
-  tileTN,
-  sumParts,
-];
-
 /** How an operand is read: f32, or f16 packed two per u32 with its scale. */
 interface Source {
   readonly tensor: GpuTensor;
@@ -39,12 +29,18 @@ const SOME_GROUPS = 256;
 const LONGEST_PART = 8192;
 const MOST_PART_VALUES = 2 ** 24;
 
-/** What a workgroup of the shared kernel computes of C; `unroll`: values of k written out one after the other. */
+/**
+ * What a workgroup of the shared kernel computes of C: 64 or 128 rows and columns. `unroll`: of its 16 values of k, how many
+ * are written out one after the other; it divides 16.
+ */
 interface SharedTile {
   readonly rows: number;
   readonly columns: number;
   readonly unroll: number;
 }
+
+/** Workgroup memory of the widest: 16 values of k of both tiles, and a vec4 of padding per row. */
+const WIDE_BYTES = 16 * 16 * 2 * (128 / 4 + 1);
 
 /** Measured on an H100: large products gain by the largest tile and by unrolling it, the others lose by either. */
 const SHARED_TILES: Readonly<Record<SharedKernel, SharedTile>> = {
@@ -52,6 +48,17 @@ const SHARED_TILES: Readonly<Record<SharedKernel, SharedTile>> = {
   "shared-128": { rows: 128, columns: 64, unroll: 1 },
   "shared-64": { rows: 64, columns: 64, unroll: 1 },
 };
+
+/** All that the kernels of f32 arithmetic are made of, among which there is a choice. */
+export const PRODUCT_SOURCES: readonly string[] = [
+  operandsSource,
+  sharedSource,
+  JSON.stringify(SHARED_TILES),
+  tileNN,
+  tileNT,
+  tileTN,
+  sumParts,
+];
 
 type Sizes = Pick<Product, "m" | "n" | "k">;
 
@@ -230,8 +237,9 @@ function choose(context: Context, form: ProductForm, { m, n, k }: Product): Prod
 function kernelRule({ matmul }: Context, form: ProductForm, { m, n, k }: Sizes): ProductKernel {
   if (matmul !== "shared") return matmul;
   const square = SHARED_TILES["shared-128x128"];
-  const fills = form === "tn" || ceil(m, square.rows) * ceil(n, square.columns) >= SOME_GROUPS;
-  if (fills && Math.min(m, n, k) >= 512) return "shared-128x128";
+  const parts = form === "tn" ? mostParts({ m, n, k }) : 1;
+  const groups = ceil(m, square.rows) * ceil(n, square.columns) * parts;
+  if (groups >= SOME_GROUPS && Math.min(m, n, k) >= 512) return "shared-128x128";
   return m >= 512 ? "shared-128" : "shared-64";
 }
 
@@ -252,9 +260,11 @@ export function productCandidates(context: Context, shape: ProductShape): Produc
     return [];
   if (context.f16 === "matrix") return matrixCandidates(context, shape);
   const rule = kernelRule(context, form, shape);
+  const { matmul, features } = context;
+  if (matmul !== "shared" && matmul !== "tile") return [{ kernel: rule }];
   const kernels: ProductKernel[] = ["shared-128", "shared-64", "tile"];
-  // Where its tile is not full, it is not worth its compilation.
-  if (Math.min(m, n, k) >= 256) kernels.push("shared-128x128");
+  // It takes longest to compile, and gains only where there are some of its tiles.
+  if (Math.min(m, n, k) >= 256 && features.workgroupStorage >= WIDE_BYTES) kernels.push("shared-128x128");
   const found: ProductChoice[] = [];
   for (const kernel of [rule, ...kernels]) {
     if (context.matmulFixed && (kernel === "tile") !== (rule === "tile")) continue;
@@ -287,8 +297,6 @@ function multiplyShared(
     BN: columns,
     TM4: tm4,
     TN4: tn4,
-    A_LOADS: tm4,
-    B_LOADS: tn4,
     A_K: aK,
     B_K: bK,
     UNROLL: unroll,

@@ -9,8 +9,8 @@ const ALIGNMENT = 16;
 export const WINDOW_STEP = 64;
 /** Smaller buffers are not worth being cut to measure. */
 const WORTH_FITTING = 2 ** 16;
-/** Bytes that all buffers may take beyond the most that tensors took of late. */
-const POOL_SLACK = 2 ** 30;
+/** Bytes that idle buffers may take beyond the most that tensors took of late: half of that most, within these bounds. */
+const POOL_SLACK = [2 ** 30, 2 ** 32] as const;
 
 export type GpuType = WeightFormat | "u32";
 
@@ -48,6 +48,8 @@ export class GpuTensor implements Tensor {
   panels: KeptPanels | undefined;
   /** Of a frozen weight: what its values are multiples of in f16. */
   scaling: { scale: GpuTensor; version: number } | undefined;
+  /** No scope frees it. */
+  lasting = false;
   /** Of a u32 tensor: the largest value the host wrote, so that ids and rows out of range are refused. */
   largest = 0;
   constructor(
@@ -138,12 +140,11 @@ export class Memory {
     private readonly check: () => void = () => {},
     /** Submits what is encoded and calls `trim` with these bytes, which are about to be made. */
     private readonly makeRoom: (coming: number) => void = () => {},
-    private readonly slack = POOL_SLACK,
+    private readonly slack: readonly [least: number, most: number] = POOL_SLACK,
   ) {
     const usage = USAGE.storage | USAGE.copySource | USAGE.copyDestination;
     this.pool = new BufferPool((size) => {
-      const { used, idleBytes, recentPeak } = this.pool;
-      if (used + size + idleBytes > Math.max(used + size, recentPeak) + slack) this.makeRoom(size);
+      if (this.pool.idleBytes > this.mostIdle(size)) this.makeRoom(size);
       return device.createBuffer({ size, usage });
     }, device.limits.maxBufferSize);
   }
@@ -177,8 +178,10 @@ export class Memory {
       );
     }
     // What no scope will free is there to stay, as weights, gradients and moments are: not a byte more than they need.
-    const stays = this.scopes.length === 0 && bytes >= WORTH_FITTING;
-    return new GpuTensor([...shape], dtype, length, this.pool.take(bytes, stays), copy);
+    const lasting = this.scopes.length === 0 && bytes >= WORTH_FITTING;
+    const tensor = new GpuTensor([...shape], dtype, length, this.pool.take(bytes, lasting), copy);
+    tensor.lasting = lasting;
+    return tensor;
   }
 
   free(tensor: GpuTensor): void {
@@ -202,8 +205,7 @@ export class Memory {
       this.liveBytes -= tensor.bytes;
     }
     for (const scope of this.scopes) scope.delete(tensor);
-    this.pool.giveBack(tensor.pooled);
-    // The last model was closed.
+    this.pool.giveBack(tensor.pooled, tensor.lasting);
     if (this.liveTensors === 0) this.pool.forgetPeak();
   }
 
@@ -289,18 +291,24 @@ export class Memory {
     this.pool.distrust(generation);
   }
 
+  /** Bytes of idle buffers that may be kept where so many more are about to be made. */
+  private mostIdle(coming: number): number {
+    const { used, recentPeak } = this.pool;
+    const peak = Math.max(recentPeak, used + coming);
+    const [least, most] = this.slack;
+    return peak - used - coming + Math.min(Math.max(least, peak / 2), most);
+  }
+
   /**
-   * Gives back buffers that have not been reused for long, or by which all take more than the most of late and some
-   * slack, and returns the ids of those that are gone. What a step took is thus there for the next one, and passes of
-   * another kind do not add theirs to it. Only right when no encoded command is pending.
+   * Destroys idle buffers that nobody wanted for long, and the oldest of those beyond the recent peak and some slack;
+   * returns the ids of those that are gone. What a step took is thus there for the next one, and passes of another kind
+   * do not add theirs to it. Only right when no encoded command is pending.
    *
-   * @param coming bytes about to be made, which leave half of the slack, so that not each further buffer asks again
+   * @param coming bytes about to be made; more is then destroyed than they need, so that the next buffer does not ask again
    */
   trim(coming = 0): ReadonlySet<number> {
-    const { used, recentPeak } = this.pool;
-    return this.pool.trim(
-      Math.max(0, recentPeak - used - coming) + (coming > 0 ? this.slack / 2 : this.slack),
-    );
+    const idle = this.mostIdle(coming);
+    return this.pool.trim(coming > 0 ? Math.max(0, idle - this.slack[0] / 2) : idle);
   }
 }
 

@@ -6,6 +6,7 @@ import type { ProductForm, TuningShapes } from "../tuning-shapes.ts";
 import { matrixFitting, matrixTiles, rowsOf } from "./attention-matrix.ts";
 import type { Context } from "./context.ts";
 import { createWebGpuBackend, type TuningOptions, type TuningStore, type WebGpuBackend } from "./index.ts";
+import { productCandidates } from "./matmul.ts";
 import { matrixCandidates } from "./matmul-matrix.ts";
 import { kernelHash } from "./tuner.ts";
 import {
@@ -66,6 +67,24 @@ describe("the choice", () => {
     expect(tuning.product("f32", "nt", 513, 64, 64)).toBeUndefined();
     expect(tuning.product("f32", "nn", 300, 64, 64)).toBeUndefined();
     expect(tuning.product("matrix", "nt", 300, 64, 64)).toBeUndefined();
+  });
+});
+
+describe("what is measured of an f32 product", () => {
+  const kernels = (matmul: Context["matmul"], workgroupStorage: number, size = 256) => {
+    const context = { matmul, matmulFixed: false, software: false, features: { workgroupStorage } };
+    const shape = { form: "nt", m: size, n: size, k: size } as const;
+    return productCandidates(context as Context, shape).map(({ kernel }) => kernel);
+  };
+
+  test("the widest tiles where there are several, and workgroup memory for them", () => {
+    expect(kernels("shared", 32_768)).toEqual(["shared-64", "shared-128", "tile", "shared-128x128"]);
+    expect(kernels("tile", 16_384)).toEqual(["tile", "shared-128", "shared-64"]);
+    expect(kernels("shared", 32_768, 252)).not.toContain("shared-128x128");
+  });
+
+  test("nothing but a kernel that was asked for by name", () => {
+    expect(kernels("shared-64", 32_768)).toEqual(["shared-64"]);
   });
 });
 

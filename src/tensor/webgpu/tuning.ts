@@ -10,7 +10,7 @@ import type { ProductForm, ProductShape } from "../tuning-shapes.ts";
 /** What multiplies: subgroup matrices, or f32 arithmetic on f16 (`packed`) or f32 operands. */
 export type ProductUnit = "matrix" | "packed" | "f32";
 
-/** Through tiles of C in workgroup memory: rows × columns, 64 columns where none are named. */
+/** By tiles of C, of A and B in workgroup memory: rows × columns of C, 64 columns where none are named. */
 export const SHARED_KERNELS = ["shared-128x128", "shared-128", "shared-64"] as const;
 export type SharedKernel = (typeof SHARED_KERNELS)[number];
 
