@@ -41,6 +41,11 @@ test("before any training: what the registered experiment found, with its curves
   await expect(methods).toHaveCount(1 + 12);
   await expect(methods.filter({ hasText: "Vanilla OPD" })).toContainText(/48 of 48.*52\.5.*51\.6 to 53\.5/);
   await expect(methods.filter({ hasText: "Self-distillation" })).toContainText(/\d+ of 48/);
+  await expect(page.getByTestId("registered-methods")).toContainText(
+    "Those that fell below 2 % are in the mean and in every comparison. GC-OPD + GA, TCOD-B2F and FTB read planner records, too.",
+  );
+  for (const name of ["GC-OPD + GA", "TCOD-B2F", "FTB"])
+    await expect(methods.getByRole("rowheader", { name, exact: true })).toHaveCount(1);
 });
 
 test("one press: students after one step, one of them behind a plan's actions, with the figures of gcopd experiment, its files, and the same results as a band", async ({

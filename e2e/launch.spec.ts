@@ -2,7 +2,7 @@
 import { mkdir, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { test } from "./base.ts";
+import { type Locator, test } from "./base.ts";
 import { dropFiles, OWN_FILES, TASK } from "./own-files.ts";
 import { decisionShown, expect, type Page, pressEnabled, sampleHash, startWorker } from "./site.ts";
 import { MODEL_TIME } from "./throttle.ts";
@@ -14,7 +14,10 @@ const targets = (page: Page) => page.getByTestId("targets");
 async function add(page: Page, name: string, fields: Readonly<Record<string, string>>): Promise<void> {
   await pressEnabled(targets(page).getByRole("button", { name: "Add a target…" }));
   const form = page.getByRole("form", { name: "Add a target" });
-  await expect(form.getByLabel("Name", { exact: true })).toBeFocused();
+  const field = form.getByLabel("Name", { exact: true });
+  await expect(field).toBeFocused();
+  const paddingOf = (of: Locator): Promise<string> => of.evaluate((one) => getComputedStyle(one).padding);
+  expect(await paddingOf(field)).toBe(await paddingOf(form.getByRole("combobox")));
   await page.keyboard.type(name);
   for (const [label, text] of Object.entries(fields))
     await form.getByLabel(label, { exact: true }).fill(text);
@@ -39,6 +42,8 @@ test("a run is set up, read as a script, launched, followed, fetched, and its st
     await page.getByRole("form", { name: "Add a target" }).getByLabel("Scratch folder").fill(scratch);
     await page.keyboard.press("Enter");
     await expect(targets(page).getByRole("button", { name: "Check: here" })).toBeVisible();
+    // The form is gone, and the focus goes back to where it was opened.
+    await expect(targets(page).getByRole("button", { name: "Add a target…" })).toBeFocused();
     await add(page, "there", { "Scratch folder": join(folder, "elsewhere") });
     await pressEnabled(targets(page).getByRole("button", { name: "Check: here" }));
     await expect(page.getByTestId("check-steps")).toContainText("A run can be launched.");

@@ -151,11 +151,11 @@ function falls(cells: readonly RegisteredCell[], of: string): { fallen: number; 
   const others = own.filter((success) => success >= FALLEN_BELOW);
   return {
     fallen: own.length - others.length,
-    others: others.length === 0 ? null : hundredths(overSeeds(others).mean),
+    others: others.length === 0 ? null : rounded(overSeeds(others).mean),
   };
 }
 
-/** Rounded to hundredths, as a page shows less. */
+/** Rounded so far below the tenths that a page shows that rounding again changes none of them. */
 const figures = ({
   n,
   mean,
@@ -166,10 +166,10 @@ const figures = ({
   interval: readonly [number, number] | null;
 }) => ({
   n,
-  mean: hundredths(mean),
-  interval: interval === null ? null : interval.map(hundredths),
+  mean: rounded(mean),
+  interval: interval === null ? null : interval.map(rounded),
 });
-const hundredths = (value: number): number => Math.round(100 * value) / 100;
+const rounded = (value: number): number => Math.round(1e4 * value) / 1e4;
 
 const two = (value: number | null): string => (value === null ? "–" : value.toFixed(2));
 const range = (interval: readonly [number, number] | null): string =>

@@ -15,7 +15,7 @@ export function WhatIfBadge() {
       <p>
         <strong>What if:</strong> {words.join(" · ")}.{" "}
         {isByHand(place)
-          ? "Retrieval, evidence and scores here follow it; statistics and the training form follow the controls, budgets and parts of the library alone."
+          ? "Retrieval, evidence and scores here follow it; statistics and the training form follow only the controls, budgets and parts of the library."
           : "Retrieval, evidence, scoring and the training form follow it."}
       </p>
       {savable && (

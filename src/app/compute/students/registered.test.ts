@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { readCells } from "../../../../scripts/miniature/cells.ts";
-import { registeredForPage } from "../../../../scripts/miniature/registered-results.ts";
+import { registeredForPage, registeredResults } from "../../../../scripts/miniature/registered-results.ts";
 import { readRegistration } from "../../../../scripts/miniature/registration.ts";
 import { readRegistered } from "./registered.ts";
 
@@ -12,6 +12,23 @@ it("ships what the kept trainings say", async () => {
   const registration = readRegistration("configs/miniature/registered.json");
   const cells = await readCells("configs/miniature/registered-cells.json");
   expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify(registeredForPage(registration, cells))));
+});
+
+it("keeps enough digits that the page rounds once", async () => {
+  const registration = readRegistration("configs/miniature/registered.json");
+  const cells = await readCells("configs/miniature/registered-cells.json");
+  const exact = registeredResults(registration, cells, []).methods.map(({ over }) => over);
+  const tenths = ({ mean, interval }: { mean: number; interval: readonly [number, number] | null }) =>
+    [mean, ...(interval ?? [])].map((value) => value.toFixed(1));
+  expect(readRegistered(text, FILE).methods.map(tenths)).toEqual(exact.map(tenths));
+});
+
+it("the README says how many trainings of the methods that are not done have ended", () => {
+  const { methods, worlds, training_seeds } = readRegistered(text, FILE);
+  const counts = methods.map(({ n }) => n).filter((n) => n < worlds.length * training_seeds);
+  expect(readFileSync("README.md", "utf8")).toContain(
+    `other methods ${Math.min(...counts)} to ${Math.max(...counts)} trainings each have ended`,
+  );
 });
 
 it("reads the shipped file: comparisons, and every method, and a band for each that has all its trainings", () => {

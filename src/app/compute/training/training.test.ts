@@ -3,6 +3,7 @@ import { fake, Pending, until } from "../../../../test/support/fake.ts";
 import { DeviceError } from "../../../core/errors.ts";
 import { configuredMethod, configuredSettings } from "../../../core/loop/train-config.ts";
 import type { ComputeClient } from "../clients.ts";
+import type { Opened } from "../models/models.ts";
 import { checkConfig } from "../runs/config-fields.ts";
 import { getRuns, newRun, patchRun, putRun, useRuns } from "../runs/runs-store.ts";
 import { getUi, IDLE_TRAINING, setUi } from "../store.ts";
@@ -57,6 +58,7 @@ beforeEach(() => {
     endWorker: vi.fn(),
     studentTrained: vi.fn(),
     studentLost: vi.fn(),
+    studentState: () => ({ student: null, opened: null, shipped: "sample" }),
   });
   clients = {
     models,
@@ -104,6 +106,19 @@ describe("a run of the page", () => {
     expect(clients.plans.formPlan).toHaveBeenCalledOnce();
     expect(models.studentTrained).toHaveBeenCalledOnce();
     expect([under().status, listed(), owned.size]).toEqual(["idle", [["done", null]], 0]);
+  });
+
+  it("says in its title that its student has had steps before", async () => {
+    clients.runs.begin = vi.fn(clients.runs.begin);
+    const titled = async (steps: number) => {
+      const student = fake<Opened>({ steps });
+      models.studentState = () => ({ student, opened: null, shipped: "sample" });
+      await training.start();
+      return vi.mocked(clients.runs.begin).mock.lastCall![0].title;
+    };
+    trained.resolve(RESULT);
+    expect(await titled(0)).toBe("gc-opd, all episodes");
+    expect(await titled(2)).toBe("gc-opd, all episodes, student with 2 steps");
   });
 
   it("ends after its step when it is stopped", async () => {

@@ -56,7 +56,10 @@ export class StudentTraining {
     if (isComputing()) return;
     await this.#runHere(async () => {
       const plan = { id: newRunId("page"), ...(await this.clients.plans.formPlan()) };
-      return { plan, title: runTitle(plan.config), again: false, own: null };
+      // Runs of one config differ where one began with what the other had made.
+      const { steps = 0 } = this.clients.models.studentState().student ?? {};
+      const title = `${runTitle(plan.config)}${steps === 0 ? "" : `, student with ${countOf(steps, "step")}`}`;
+      return { plan, title, again: false, own: null };
     });
   }
 

@@ -21,6 +21,7 @@ import { navigate } from "../../data/navigate.ts";
 export function TargetsPanel() {
   const { file, targets, problem, checks } = useTargets();
   const [edited, setEdited] = useState<string | null>(null);
+  const [wasEdited, setWasEdited] = useState(false);
   if (file === null && problem === null) return null;
   const all = Object.entries(targets);
   return (
@@ -31,7 +32,8 @@ export function TargetsPanel() {
           Machines where your runs continue without this one. ssh uses your own keys; no secrets are stored.
         </span>
         {edited === null && (
-          <button type="button" onClick={() => setEdited("")}>
+          // The form that went took the focus with it.
+          <button type="button" ref={wasEdited ? focus : undefined} onClick={() => setEdited("")}>
             Add a target…
           </button>
         )}
@@ -42,7 +44,15 @@ export function TargetsPanel() {
         </p>
       )}
       {edited !== null && (
-        <TargetForm key={edited} name={edited} target={targets[edited]} close={() => setEdited(null)} />
+        <TargetForm
+          key={edited}
+          name={edited}
+          target={targets[edited]}
+          close={() => {
+            setEdited(null);
+            setWasEdited(true);
+          }}
+        />
       )}
       {all.length === 0 && edited === null && <p className="note hint">No targets yet.</p>}
       <ul>
@@ -187,8 +197,8 @@ function targetOf(texts: Texts, before: Target | undefined): Record<string, unkn
   };
 }
 
-/** The same function each time, so that it is called only when the field comes. */
-const focus = (input: HTMLInputElement | null): void => input?.focus();
+/** The same function each time, so that it is called only when the element comes. */
+const focus = (element: HTMLElement | null): void => element?.focus();
 
 function TargetForm({
   name,

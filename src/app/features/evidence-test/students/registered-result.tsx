@@ -42,8 +42,8 @@ export function RegisteredMethods({ registered }: { registered: Registered }) {
       <table className="run-table">
         <caption className="note">
           The registered trainings, by method: success on {tasks} unseen tasks after the last step, mean over
-          trainings. Fallen ones are in the mean and in every comparison. Methods with * or +GA read planner
-          records too.
+          trainings. Those that fell below {fallen_below} % are in the mean and in every comparison. GC-OPD +
+          GA, TCOD-B2F and FTB read planner records, too.
         </caption>
         <thead>
           <tr>
