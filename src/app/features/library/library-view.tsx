@@ -69,8 +69,8 @@ const OpenLibrary = memo(function OpenLibrary({ library }: { library: LibrarySum
       <p className="note">
         <strong>States</strong> are distinct locators over all executions of a task; <strong>shared</strong>{" "}
         ones were visited by two or more executions. <strong>Matched</strong> is the share of student
-        decisions whose state some execution visited; <strong>fallbacks</strong> is that of decisions whose
-        successful reference is a whole record, since no successful execution shares a state so far.{" "}
+        decisions whose state some execution visited; <strong>fallbacks</strong> is the share whose successful
+        reference is a whole record, since no successful execution shares a state so far.{" "}
         <strong>Mean Δ</strong> is of the decisions scored here, in nats per token. Files:{" "}
         {library.files
           .map((file) => `${shownName(file.name)} (${file.records.toLocaleString("en")} ${file.kind})`)
@@ -81,7 +81,7 @@ const OpenLibrary = memo(function OpenLibrary({ library }: { library: LibrarySum
   );
 });
 
-/** Says of a library whose decisions were recorded without prompts that it can be looked at but not scored. */
+/** Where decisions were recorded without prompts: the library can be looked at but not scored. */
 function WithoutPrompts({ decisions }: { decisions: number }) {
   const columns = useUi(shownColumns);
   if (columns === null || decisions === 0 || columns.prompted.some((count) => count < 0)) return null;
