@@ -44,8 +44,23 @@ test("a run is set up, read as a script, launched, followed, fetched, and its st
     await expect(targets(page).getByRole("button", { name: "Check: here" })).toBeVisible();
     // The form is gone, and the focus goes back to where it was opened.
     await expect(targets(page).getByRole("button", { name: "Add a target…" })).toBeFocused();
+    let release = (): void => {};
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    await page.route("**/targets", async (route) => {
+      await held;
+      await route.continue();
+    });
     await add(page, "there", { "Scratch folder": join(folder, "elsewhere") });
-    await pressEnabled(targets(page).getByRole("button", { name: "Check: here" }));
+    const check = targets(page).getByRole("button", { name: "Check: here" });
+    await check.focus();
+    release();
+    await expect(targets(page).getByRole("button", { name: "Check: there" })).toBeVisible();
+    // Whoever goes on while a target is being saved keeps the focus there.
+    await expect(targets(page).getByRole("button", { name: "Add a target…" })).toBeVisible();
+    await expect(check).toBeFocused();
+    await pressEnabled(check);
     await expect(page.getByTestId("check-steps")).toContainText("A run can be launched.");
 
     await targets(page).getByRole("button", { name: "Set up a run on here" }).click();

@@ -33,7 +33,11 @@ export function TargetsPanel() {
         </span>
         {edited === null && (
           // The form that went took the focus with it.
-          <button type="button" ref={wasEdited ? focus : undefined} onClick={() => setEdited("")}>
+          <button
+            type="button"
+            ref={wasEdited ? focusUnlessElsewhere : undefined}
+            onClick={() => setEdited("")}
+          >
             Add a target…
           </button>
         )}
@@ -199,6 +203,11 @@ function targetOf(texts: Texts, before: Target | undefined): Record<string, unkn
 
 /** The same function each time, so that it is called only when the element comes. */
 const focus = (element: HTMLElement | null): void => element?.focus();
+
+/** Whoever went on while the form was being saved keeps the focus there. */
+const focusUnlessElsewhere = (element: HTMLElement | null): void => {
+  if (document.activeElement === document.body) focus(element);
+};
 
 function TargetForm({
   name,
