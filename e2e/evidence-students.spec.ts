@@ -36,6 +36,14 @@ test("before any training: what the registered experiment found, with its curves
   );
   await expect(chart(page)).toHaveAccessibleName(/GC-OPD, recorded: after step 240 .*, n = 48/);
   await expect(page.getByTestId("recorded-band")).toHaveCount(3);
+  // The names of the curves fit beside them.
+  const cut = await chart(page).evaluate((svg) => {
+    const edge = svg.getBoundingClientRect().right;
+    return [...svg.querySelectorAll("text")]
+      .filter((text) => text.getBoundingClientRect().right > edge)
+      .map((text) => text.textContent);
+  });
+  expect(cut).toEqual([]);
   // Methods that have not all their trainings are in the table, with how many they have.
   const methods = page.getByTestId("registered-methods").getByRole("row");
   await expect(methods).toHaveCount(1 + 12);

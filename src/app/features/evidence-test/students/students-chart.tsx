@@ -8,7 +8,7 @@ import { percent, pointText } from "./study-words.ts";
 
 const WIDTH = 700;
 const HEIGHT = 336;
-const MARGIN = { left: 46, right: 150, top: 30, bottom: 36 };
+const MARGIN = { left: 46, right: 190, top: 30, bottom: 36 };
 const LABEL = 14;
 
 /** Told apart without colour too: a mark around (0, 0) for each place. */
