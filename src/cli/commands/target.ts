@@ -82,7 +82,7 @@ export function register(program: Command): void {
   target
     .command("check <name>")
     .description(
-      "Try every step a run needs on a target, and says what is missing and what to do. Exits with 1 when something is missing.",
+      "Try every step a run needs on a target, and say what is missing and what to do. Exits with 1 when something is missing.",
     )
     .option("--json", "as JSON")
     .action(async (name: string, { json }: { json?: boolean }) => {

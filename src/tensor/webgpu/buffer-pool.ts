@@ -82,7 +82,7 @@ export class BufferPool {
     return { buffer, id: this.made++, size, generation: this.generation, lastUse: -1, releasedAt: 0 };
   }
 
-  /** `lasting`: it was no part of what passes take by turns, so that the peak falls with it. */
+  /** `lasting`: it held what stays from pass to pass, such as weights; the recent peak falls with it. */
   giveBack(pooled: PooledBuffer, lasting = false): void {
     this.used -= pooled.size;
     if (lasting) for (const i of [0, 1]) this.peaks[i] = Math.max(this.used, this.peaks[i]! - pooled.size);
@@ -130,8 +130,7 @@ export class BufferPool {
 
   /**
    * Destroys idle buffers that have not been wanted for long, and of the others, beyond so many bytes in all, those
-   * released longest ago. Returns the ids of those that are gone. Only right when no
-   * encoded command is pending.
+   * released longest ago. Returns the ids of those that are gone. Only right when no encoded command is pending.
    */
   trim(mostBytes: number): ReadonlySet<number> {
     const gone = new Set(this.doomed.splice(0));

@@ -12,7 +12,7 @@ export interface Context {
   readonly bindingLimit: number;
   /** The adapter computes on the processor: few workgroups at a time, dear loads, very dear barriers. */
   readonly software: boolean;
-  /** `tile`: registers only, no barriers; `shared`: through tiles in workgroup memory, or by that one kernel of those. */
+  /** `tile`: registers only, no barriers; `shared`: through tiles in workgroup memory; a name: by that kernel of those. */
   readonly matmul: "tile" | "shared" | SharedKernel;
   /** `matmul` was asked for, and is not to be chosen by measuring. */
   readonly matmulFixed: boolean;

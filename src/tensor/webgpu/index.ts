@@ -53,8 +53,8 @@ export type { TuningOptions, TuningStore } from "./tuner.ts";
 export interface WebGpuOptions extends DeviceOptions {
   /**
    * How matrices are multiplied: `shared` through workgroup memory (GPUs), `tile` in registers alone (software adapters,
-   * for which barriers are dear). By default whichever suits the adapter. The name of one shared kernel
-   * takes that one wherever a shared kernel would be taken, and measures no other: for tests and benches.
+   * for which barriers are dear). By default whichever suits the adapter. A shared kernel's name takes that one wherever
+   * a shared kernel would do, and measures no other: for tests and benches.
    */
   matmul?: Context["matmul"];
   /**

@@ -33,7 +33,7 @@ fn load_b(row: u32, k4: u32, end: u32) -> vec4f {
   return b_values(P.b_at + row * P.b_row + k4);
 }
 
-// Of the tiles from k0 on.
+// This thread's share of the tiles that begin at k0.
 fn load(m0: u32, n0: u32, k0: u32, end: u32, local: u32) -> Loads {
   var loads: Loads;
   if (A_K) {
