@@ -3,12 +3,14 @@
  * the same card: bf16 autocast, f32 master weights, fused AdamW. Random weights and tokens; the vocabulary head runs on
  * response rows only, in both. Times of kernels with --profile; PyTorch also with torch.compile with --compile.
  *
+ * With --prefix N, decisions have N tokens in common, and a second row computes each of them whole.
+ *
  *     npm run bench -- training [--model 1.7b --count 32 --context 2048 --prefix 0 --response 96 --repeats 5]
  *
  * Without options: Qwen3-1.7B on a GPU, a model of toy size on a software adapter.
  */
 import { parseArgs } from "node:util";
-import { AdamW, type KernelTime } from "../src/tensor/index.ts";
+import { AdamW, type KernelTime, type ModelWork } from "../src/tensor/index.ts";
 import { openAdapter, watchMemory } from "./support/device.ts";
 import { medianSeconds } from "./support/median.ts";
 import { numberOr, sizeNamed } from "./support/options.ts";
@@ -54,15 +56,18 @@ const model = await randomModel(backend, config, "f32");
 const optimizer = new AdamW(model);
 const tokens = count * (context + response);
 let computed = 0;
-const step = () =>
+const step = (more: ModelWork = {}) =>
   trainingStep(model, optimizer, work, {
+    ...more,
     ...(options.pack === undefined ? {} : { maxTokensPerPack: Number(options.pack) }),
     ...(options.recompute ? { recompute: true } : options.keep ? { recompute: false } : {}),
     onComputed: (done) => {
       computed = done.computed;
     },
   });
-const seconds = await medianSeconds(repeats, step);
+const seconds = await medianSeconds(repeats, () => step());
+const shared = computed;
+const whole = prefix > 0 ? await medianSeconds(repeats, () => step({ shortestPrefix: Infinity })) : null;
 let profile: KernelTime[] = [];
 if (options.profile) {
   backend.startProfile();
@@ -83,12 +88,15 @@ const rows: BenchRow[] = [
   {
     what: label,
     tokens,
-    computed,
+    computed: shared,
     seconds,
     operations: prefix > 0 ? undefined : operations,
     memory,
     pair: "step",
   },
+  ...(whole === null
+    ? []
+    : [{ what: "the same, each whole", tokens, computed, seconds: whole, operations, memory: null }]),
 ];
 const { description } = backend;
 optimizer.dispose();

@@ -39,6 +39,13 @@ export const QWEN3_SIZES: Readonly<Record<string, ModelConfig>> = {
   "8b": size(4096, 12_288, 36, 32, false),
   "14b": size(5120, 17_408, 40, 40, false),
   "32b": size(5120, 25_600, 64, 64, false),
+  "3.5-tiny": {
+    ...size(64, 128, 4, 4, true, { vocabularySize: 2000, keyValueHeads: 2, headSize: 32 }),
+    architecture: "qwen3_5",
+    rotarySize: 16,
+    mixers: ["linear_attention", "linear_attention", "linear_attention", "full_attention"],
+    deltaNet: { keyHeads: 2, valueHeads: 4, keySize: 32, valueSize: 32, kernel: 4 },
+  },
   "3.5-0.8b": {
     architecture: "qwen3_5",
     vocabularySize: 248_320,

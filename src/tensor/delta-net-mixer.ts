@@ -1,6 +1,6 @@
 import { backwardProjections } from "./attention-mixer.ts";
 import type { Backend } from "./backend.ts";
-import type { PackRows, Reach } from "./packed-rows.ts";
+import type { PackRows, Reach, RuleRows } from "./packed-rows.ts";
 import type { DeltaNetSizes, Qwen3_5Config } from "./qwen3-5-config.ts";
 import { convolutionChannels } from "./qwen3-5-config.ts";
 import type { RowSpan, Tensor } from "./tensor.ts";
@@ -10,7 +10,7 @@ import type { DeltaNetParameter } from "./weights.ts";
 export type DeltaNetTensors = Readonly<Record<DeltaNetParameter, Tensor>>;
 
 /** What the backward pass needs of the forward pass; C = 2·G·dk + N·dv channels. */
-export interface DeltaNetActivations {
+export interface DeltaNetActivations extends RuleRows {
   /** Before the convolution [T,C]. */
   mixed: Tensor;
   /** After it, before the unit norms [T,G,dk]. */
@@ -18,18 +18,9 @@ export interface DeltaNetActivations {
   rawK: Tensor;
   rstdQ: Tensor;
   rstdK: Tensor;
-  q: Tensor;
-  k: Tensor;
-  /** [T,N,dv] */
-  v: Tensor;
   /** [T,N] */
   a: Tensor;
   b: Tensor;
-  /** [T,N,2] */
-  gates: Tensor;
-  /** Output and errors of the delta rule [T,N,dv]. */
-  o: Tensor;
-  errors: Tensor;
   rstdO: Tensor;
   /** o after its norm [T,N,dv]. */
   normedO: Tensor;
@@ -98,14 +89,14 @@ export function deltaNetForward(
   const a = backend.linear(x, w.a, gateRows);
   const b = backend.linear(x, w.b, gateRows);
   const gates = backend.deltaGates(a, b, w.decay, w.timeBias);
-  const { o, errors } = reach.recur(q, k, v, gates);
+  const { o, ...found } = reach.recur(q, k, v, gates);
   const { y: normedO, rstd: rstdO } = backend.rmsNorm(o, w.norm, config.normEpsilon);
   const z = backend.reshape(backend.linear(x, w.z), [tokens, valueHeads, valueSize]);
   const gated = backend.reshape(backend.swiglu(z, normedO), [tokens, valueHeads * valueSize]);
   const y = backend.linear(gated, w.output);
   const activations = {
     ...{ mixed, rawQ, rawK, rstdQ, rstdK, q, k, v, a, b, gates },
-    ...{ o, errors, rstdO, normedO, z, gated },
+    ...{ o, ...found, rstdO, normedO, z, gated },
   };
   return { y, activations };
 }
@@ -119,7 +110,7 @@ export function deltaNetBackward(
   act: DeltaNetActivations,
   x: Tensor,
   dy: Tensor,
-  { keys, queryEnd, sequences }: PackRows,
+  { linear }: PackRows,
 ): Tensor {
   const { keySize } = config.deltaNet;
   const tokens = x.shape[0]!;
@@ -127,9 +118,7 @@ export function deltaNetBackward(
   const dGated = backend.reshape(backend.linearBackwardInput(dy, w.output), act.o.shape);
   const { dgate: dz, dup: dNormedO } = backend.swigluBackward(act.z, act.normedO, dGated);
   const dout = backend.rmsNormBackward(g.norm, dNormedO, act.o, w.norm, act.rstdO);
-  const { dq, dk, dv, dgates } = backend.deltaRuleBackward(
-    ...[dout, act.q, act.k, act.v, act.gates, sequences, act.o, act.errors],
-  );
+  const { dq, dk, dv, dgates } = linear.recur(dout, act);
   const { da, db } = backend.deltaGatesBackward(
     ...[g.decay, g.timeBias, dgates, act.a, act.b, w.decay, w.timeBias],
   );
@@ -142,7 +131,7 @@ export function deltaNetBackward(
   const dRawQ = fromUnit(dq, act.rawQ, act.rstdQ, 1 / Math.sqrt(keySize));
   const dRawK = fromUnit(dk, act.rawK, act.rstdK, 1);
   const dConvolved = backend.joinColumns([dRawQ, dRawK, backend.reshape(dv, [tokens, w.z.shape[0]!])]);
-  const dMixed = backend.causalConvBackward(g.conv, dConvolved, act.mixed, w.conv, keys.start, queryEnd);
+  const dMixed = linear.convolve(g.conv, dConvolved, act.mixed, w.conv);
   return backwardProjections(backend, x, [
     [dMixed, w.qkv, g.qkv],
     [dz, w.z, g.z],

@@ -32,6 +32,7 @@ import { RopeTable } from "./rope-table.ts";
 import { writeSafetensors } from "./safetensors.ts";
 import { checkBounds } from "./sampling.ts";
 import { elements, MOST_TOP } from "./shapes.ts";
+import { SHORTEST_PREFIX } from "./shared-prefix.ts";
 import { storedPieces } from "./stored-pieces.ts";
 import type { Tensor } from "./tensor.ts";
 import { modelShapes } from "./tuning-shapes.ts";
@@ -542,9 +543,9 @@ export class LanguageModel {
     const tokens = passTokens(this.backend, this.config);
     const most = work.maxTokensPerPack ?? (sharing.keep ? tokens : trainingTokens(tokens));
     const recurrent = isRecurrent(this.config);
-    // No gradient goes back to a recurrent state in the middle of a sequence.
-    const shortest = recurrent && !sharing.keep ? Infinity : work.shortestPrefix;
-    const packs = makePacks(sequences, most, { ...sharing, recurrent, shortest });
+    const branchRows = sharing.keep ? 0 : branchRowsOf(this.config);
+    const shortest = work.shortestPrefix ?? Math.max(SHORTEST_PREFIX, branchRows);
+    const packs = makePacks(sequences, most, { ...sharing, recurrent, branchRows, shortest });
     const total = packs.reduce((sum, { tokens }) => sum + tokens, 0);
     const results = sequences.map(() => new Float32Array(0));
     let [done, computed] = [0, 0];
@@ -601,6 +602,11 @@ export class LanguageModel {
           );
     return logprobs;
   }
+}
+
+/** Rows that a branch costs a linear layer on the way back: a state is written and read row by row (`planWayBack`). */
+function branchRowsOf(config: ModelConfig): number {
+  return config.architecture === "qwen3_5" ? 2 * config.deltaNet.keySize : 0;
 }
 
 /** Tokens of a training pass: activations of all layers are kept, so that large passes are halved. */

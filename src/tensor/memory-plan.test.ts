@@ -173,3 +173,40 @@ test.each(KINDS.flatMap((kind) => (["tokens", "chunks"] as const).map((form) => 
     expect(share, plan).toBeLessThan(1.15);
   },
 );
+
+test.each(
+  (["train", "recompute"] as const).flatMap((kind) =>
+    (["tokens", "chunks"] as const).map((form) => [kind, form] as const),
+  ),
+)(
+  "Qwen3.5, %s, the delta rule by %s: decisions with a common beginning take what the plan says at the most",
+  async (kind, deltaForm) => {
+    const b = await createWebGpuBackend(await openGpu(), { deltaForm });
+    const model = LanguageModel.create(b, linear(), 1);
+    const optimizer = new AdamW(model);
+    model.zeroGradients();
+    const alike = Array.from({ length: 6 }, (_, i) => ({
+      ...sequence,
+      promptIds: [...sequence.promptIds, i],
+    }));
+    let computed = 0;
+    b.takePeak();
+    await model.backward(alike, (_, l) => l.map(() => 1), {
+      recompute: kind === "recompute",
+      maxTokensPerPack: 1000,
+      onComputed: (tokens) => {
+        computed = tokens.computed;
+      },
+    });
+    const took = b.takePeak();
+    optimizer.dispose();
+    model.dispose();
+    b.dispose();
+    expect(computed).toBe(201 + 5 * 40);
+    const plan = planMemory(linear(), {
+      ...{ ...job, kind: "train", recompute: kind === "recompute", software: deltaForm === "tokens" },
+      ...{ packTokens: 201 + 5 * (40 + 64), responseRows: 240 },
+    });
+    expect(took / plan.total, describePlan(plan)).toBeLessThan(1.1);
+  },
+);

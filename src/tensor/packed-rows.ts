@@ -4,10 +4,9 @@ import type { KeyRange, Tensor } from "./tensor.ts";
 export interface PackRows {
   places: Places;
   keys: KeyRange<Tensor>;
-  /** u32 [T]: the row after the last of each row's sequence. */
+  /** u32 [T]: the row after the last that sees each row's key, as `Backend.attentionBackward` takes it. */
   queryEnd: Tensor;
-  /** u32 [S+1]: the first row of each sequence, then T. */
-  sequences: Tensor;
+  linear: LinearWayBack;
 }
 
 /** Angles of the rows of a pass. */
@@ -23,6 +22,25 @@ export interface Reach {
   attend(q: Tensor, k: Tensor, v: Tensor): { o: Tensor; lse: Tensor };
   /** Causal convolution with SiLU, as `Backend.causalConv`. */
   convolve(x: Tensor, w: Tensor): Tensor;
-  /** The gated delta rule, as `Backend.deltaRule`. */
-  recur(q: Tensor, k: Tensor, v: Tensor, gates: Tensor): { o: Tensor; errors: Tensor };
+  /** The gated delta rule, as `Backend.deltaRule`. `left`: the states where branches leave, [P, N·dk·dv], if any do. */
+  recur(q: Tensor, k: Tensor, v: Tensor, gates: Tensor): { o: Tensor; errors: Tensor; left?: Tensor };
+}
+
+/** What the delta rule was given and what it found: `Reach.recur`. */
+export interface RuleRows {
+  q: Tensor;
+  k: Tensor;
+  v: Tensor;
+  gates: Tensor;
+  o: Tensor;
+  errors: Tensor;
+  left?: Tensor;
+}
+
+/** The gradients of what linear layers reach by `Reach`. */
+export interface LinearWayBack {
+  /** As `Backend.causalConvBackward`. */
+  convolve(dw: Tensor, dy: Tensor, x: Tensor, w: Tensor): Tensor;
+  /** As `Backend.deltaRuleBackward`. */
+  recur(dout: Tensor, rows: RuleRows): { dq: Tensor; dk: Tensor; dv: Tensor; dgates: Tensor };
 }

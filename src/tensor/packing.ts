@@ -26,7 +26,10 @@ export interface ModelWork {
   onComputed?: (tokens: { given: number; computed: number }) => void;
   /** Bound on the tokens of one pass; a longer sequence is a pass of its own. Default: `passTokens`, and half of it to train on a large device. */
   maxTokensPerPack?: number;
-  /** Equal first tokens that are worth computing once; Infinity: every sequence is computed whole. Default: 32. */
+  /**
+   * Equal first tokens that are worth computing once; Infinity: every sequence is computed whole. Default: 32, and
+   * twice the size of a key to train linear layers.
+   */
   shortestPrefix?: number;
   /** Keep only the input of each layer and compute the rest again on the way back. Default: when memory asks for it. */
   recompute?: boolean;
@@ -107,6 +110,8 @@ export interface Sharing {
   shortest?: number | undefined;
   /** What a trunk leaves may be kept for other packs (scoring). Otherwise each pack has its own trunk. */
   keep: boolean;
+  /** Rows that a branch costs beside its own tokens; they count in the size of a pack. Default: none. */
+  branchRows?: number;
   /** A layer has a recurrent state: kept prefixes are taken up where it was kept. Otherwise after any token. */
   recurrent?: boolean;
   /** Prefixes kept from calls before; wanted: a shared prefix is to be kept for calls after this one. */
@@ -154,6 +159,7 @@ interface Placed extends Pick<Span, "shared" | "trunk"> {
 
 interface Plan {
   placed: Placed[];
+  /** Tokens computed and `branchRows`. */
   size: number;
   from: StoredPrefix | null;
   keep: { trunk: number; prefix: StoredPrefix } | null;
@@ -175,16 +181,18 @@ export function makePacks(
   const plans: Plan[] = [];
   const room = () => (plans.length === 0 ? -1 : maxTokens - plans.at(-1)!.size);
   const open = (from: StoredPrefix | null) => plans.push({ placed: [], size: 0, from, keep: null });
+  const own = (index: number, shared: number) =>
+    tokens[index]!.ids.length - shared + (shared > 0 ? (sharing.branchRows ?? 0) : 0);
   const place = (index: number, shared: number, trunk: Placed["trunk"]): number => {
     const plan = plans.at(-1)!;
-    plan.size += tokens[index]!.ids.length - shared;
+    plan.size += own(index, shared);
     return plan.placed.push({ index, shared, trunk }) - 1;
   };
   /** Branches of a prefix that already exists, in as many packs as they need. */
   const placeStored = (branches: readonly Branch[], prefix: StoredPrefix) => {
     for (const { index, shared } of branches) {
       const plan = plans.at(-1);
-      const fits = tokens[index]!.ids.length - shared <= room();
+      const fits = own(index, shared) <= room();
       if (plan === undefined || !fits || (plan.from !== null && plan.from !== prefix)) open(prefix);
       plans.at(-1)!.from = prefix;
       place(index, shared, "stored");
@@ -201,7 +209,6 @@ export function makePacks(
       continue;
     }
     const { trunk, branches } = group;
-    const own = (index: number, shared: number) => tokens[index]!.ids.length - shared;
     const size = branches.reduce((sum, { index, shared }) => sum + own(index, shared), own(trunk, 0));
     // A group is not cut only to fill the last pack.
     if (size > room()) open(null);
@@ -264,7 +271,8 @@ function tokensOf({ promptIds, responseIds }: Sequence): Tokens {
 }
 
 function makePack(sequences: readonly Sequence[], tokens: readonly Tokens[], plan: Plan): Pack {
-  const { placed, size: total, from, keep } = plan;
+  const { placed, from, keep } = plan;
+  const total = placed.reduce((sum, { index, shared }) => sum + tokens[index]!.ids.length - shared, 0);
   const cached = from?.ids.length ?? 0;
   const count = ({ index }: Placed) => sequences[index]!.responseIds.length;
   const responses = placed.reduce((sum, entry) => sum + count(entry), 0);

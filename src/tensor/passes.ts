@@ -11,10 +11,11 @@ import {
   layerForward,
 } from "./layer.ts";
 import type { MixerTensors } from "./mixer.ts";
-import type { Places, Reach } from "./packed-rows.ts";
+import type { LinearWayBack, PackRows, Places, Reach } from "./packed-rows.ts";
 import type { Pack } from "./packing.ts";
 import { type LayerPrefix, prefixTensors } from "./prefix-store.ts";
 import { joinRows, RecurrentReach } from "./recurrent-reach.ts";
+import { RecurrentWayBack } from "./recurrent-way-back.ts";
 import type { KeyRange, Tensor } from "./tensor.ts";
 import {
   ATTENTION_PARAMETERS,
@@ -161,11 +162,7 @@ export function scorePass(
   return backend.scope((keep) => {
     const inputs = upload(backend, pack, tables);
     const kept: LayerPrefix[] = [];
-    const shares = pack.keep !== null || pack.spans.some(({ shared }) => shared > 0);
-    const recurrent =
-      config.architecture === "qwen3_5" && shares
-        ? new RecurrentReach(backend, pack, config.deltaNet.kernel - 1)
-        : null;
+    const recurrent = recurrentReach(backend, config, pack);
     let x = backend.embedding(w.embedding, inputs.ids);
     for (const [i, layer] of w.layers.entries()) {
       const y = backend.scope((keepLayer) => {
@@ -195,6 +192,26 @@ export function scorePass(
     const hidden = wantsHidden ? keep(normed) : null;
     return { logprobs: keep(logprobs), distribution, hidden, kept };
   });
+}
+
+/** The way of rows in linear layers of a pack with shared prefixes; null where rows only reach those of their sequence. */
+function recurrentReach(backend: Backend, config: ModelConfig, pack: Pack): RecurrentReach | null {
+  const shares = pack.keep !== null || pack.spans.some(({ shared }) => shared > 0);
+  if (config.architecture !== "qwen3_5" || !shares) return null;
+  return new RecurrentReach(backend, pack, config.deltaNet.kernel - 1);
+}
+
+/** The gradients of `reachInPack`. */
+function wayBackInPack(
+  backend: Backend,
+  { keys, sequences }: { keys: KeyRange<Tensor>; sequences: Tensor },
+  queryEnd: Tensor,
+): LinearWayBack {
+  return {
+    convolve: (dw, dy, x, w) => backend.causalConvBackward(dw, dy, x, w, keys.start, queryEnd),
+    recur: (dout, { q, k, v, gates, o, errors }) =>
+      backend.deltaRuleBackward(dout, q, k, v, gates, sequences, o, errors),
+  };
 }
 
 /** How rows reach keys of the pack and those before it, in a layer with full attention; as `RecurrentReach.layer`. */
@@ -241,6 +258,7 @@ export class TrainingPass {
   readonly #layers: { x: Tensor; activations: KeptActivations | null }[] = [];
   readonly #top: { hidden: Tensor; picked: Tensor; normed: Tensor; rstd: Tensor; lse: Tensor };
   readonly #reach: Reach;
+  readonly #recurrent: RecurrentReach | null;
   #disposed = false;
 
   constructor(
@@ -255,7 +273,8 @@ export class TrainingPass {
     // One scope around all: an error on the way frees everything made so far.
     const made = backend.scope((keep) => {
       const inputs = upload(backend, pack, tables);
-      const reach = reachInPack(backend, inputs);
+      const recurrent = recurrentReach(backend, config, pack);
+      const reach = { ...reachInPack(backend, inputs), ...recurrent?.layer(null).reach };
       let x = backend.embedding(w.embedding, inputs.ids);
       for (const layer of w.layers) {
         const { y, activations } = backend.scope((keepLayer) => {
@@ -271,14 +290,16 @@ export class TrainingPass {
       const rows = responseRows(backend, config, w, x, inputs.rows);
       const { logprobs, lse } = backend.headLogprobs(rows.normed, w.head, inputs.targets);
       const top = { hidden: x, ...rows, lse };
-      for (const t of [...inputTensors(inputs), ...Object.values(top), logprobs]) keep(t);
+      const rowNumbers = recurrent?.tensors ?? [];
+      for (const t of [...inputTensors(inputs), ...rowNumbers, ...Object.values(top), logprobs]) keep(t);
       for (const { x: input, activations } of this.#layers) {
         keep(input);
         if (activations !== null) for (const t of activationTensors(activations)) keep(t);
       }
-      return { inputs, reach, top, logprobs };
+      return { inputs, recurrent, reach, top, logprobs };
     });
     this.#inputs = made.inputs;
+    this.#recurrent = made.recurrent;
     this.#reach = made.reach;
     this.#top = made.top;
     this.logprobs = made.logprobs;
@@ -329,7 +350,7 @@ export class TrainingPass {
     finished?: (part: GradientPart) => Promise<void>,
   ): Promise<void> {
     const { backend, config, w, pack } = this;
-    const { places, keys, sequences, rows } = this.#inputs;
+    const { rows } = this.#inputs;
     const offset = normOffset(config);
     const top = this.#top;
     let dx: Tensor;
@@ -351,15 +372,15 @@ export class TrainingPass {
     }
     try {
       await finished?.("top");
-      const queryEnd = backend.fromArray(pack.queryEnd, [pack.queryEnd.length]);
+      const { packRows, tensors } = this.#wayBack();
       try {
         for (let i = this.#layers.length - 1; i >= 0; i--) {
           const { x, activations } = this.#layers[i]!;
           const weights = w.layers[i]!;
-          const packRows = { places, keys, queryEnd, sequences };
           const next = backend.scope((keep) => {
             const a: KeptActivations =
-              activations ?? layerForward(backend, config, weights, x, places, this.#reach).activations;
+              activations ??
+              layerForward(backend, config, weights, x, packRows.places, this.#reach).activations;
             return keep(layerBackward(backend, config, weights, g.layers[i]!, a, dx, packRows));
           });
           this.#layers.pop();
@@ -371,11 +392,28 @@ export class TrainingPass {
         backend.embeddingBackward(g.embedding, pack.ids, dx);
         await finished?.("embedding");
       } finally {
-        backend.free(queryEnd);
+        backend.free(...tensors);
       }
     } finally {
       backend.free(dx);
     }
+  }
+
+  /** Where the rows lie on the way back, with tensors that the caller frees. */
+  #wayBack(): { packRows: PackRows; tensors: readonly Tensor[] } {
+    const { backend, config, pack } = this;
+    const { places, keys } = this.#inputs;
+    return backend.scope((keep) => {
+      const queryEnd = keep(backend.fromArray(pack.queryEnd, [pack.queryEnd.length]));
+      if (this.#recurrent === null || config.architecture !== "qwen3_5")
+        return {
+          packRows: { places, keys, queryEnd, linear: wayBackInPack(backend, this.#inputs, queryEnd) },
+          tensors: [queryEnd],
+        };
+      const linear = new RecurrentWayBack(backend, pack, this.#recurrent.plan, config.deltaNet);
+      for (const t of linear.tensors) keep(t);
+      return { packRows: { places, keys, queryEnd, linear }, tensors: [queryEnd, ...linear.tensors] };
+    });
   }
 
   dispose(): void {
@@ -385,7 +423,8 @@ export class TrainingPass {
       this.backend.free(x);
       if (activations !== null) this.backend.free(...activationTensors(activations));
     }
-    this.backend.free(...inputTensors(this.#inputs), ...Object.values(this.#top), this.logprobs);
+    this.backend.free(...inputTensors(this.#inputs), ...(this.#recurrent?.tensors ?? []));
+    this.backend.free(...Object.values(this.#top), this.logprobs);
   }
 }
 

@@ -4,7 +4,7 @@ import { openModelFixture } from "../../test/model-fixtures.ts";
 import { randomValues } from "../../test/random.ts";
 import { Checkpoint } from "./checkpoint.ts";
 import { LanguageModel } from "./language-model.ts";
-import type { Sequence } from "./packing.ts";
+import type { ModelWork, Sequence } from "./packing.ts";
 import type { Qwen3_5Config } from "./qwen3-5-config.ts";
 import { createReferenceBackend } from "./reference/index.ts";
 import { elements } from "./shapes.ts";
@@ -118,6 +118,31 @@ test("the states that a prompt leaves are kept from call to call", async () => {
   ]);
   model.dispose();
   expect(backend.live()).toEqual({ tensors: 0, bytes: 0 });
+});
+
+test("training computes a common beginning once where it is longer than what a branch costs", async () => {
+  const { model } = newModel();
+  const alike = (length: number): Sequence[] =>
+    [1, 2, 3].map((id) => ({
+      promptIds: [...Array.from({ length }, (_, i) => (i * 7) % 23), id],
+      responseIds: [4, id],
+    }));
+  const computed = async (sequences: Sequence[], work: ModelWork = {}) => {
+    let count = 0;
+    await model.backward(sequences, slopes, {
+      ...work,
+      onComputed: (tokens) => {
+        count = tokens.computed;
+      },
+    });
+    return count;
+  };
+  expect(await computed(alike(60))).toBe(62 + 2 + 2);
+  expect(await computed(alike(31))).toBe(3 * 33);
+  // A state of 4 rows is written before a branch and read where it leaves: it counts in a pack.
+  expect(await computed(alike(60), { maxTokensPerPack: 62 + 2 * (2 + 8) })).toBe(66);
+  expect(await computed(alike(60), { maxTokensPerPack: 62 + 2 * (2 + 8) - 1 })).toBe(62 + 2 + 62);
+  model.dispose();
 });
 
 test("a prompt longer than one chunk of the cache continues as the whole sequence does", async () => {

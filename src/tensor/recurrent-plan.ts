@@ -25,9 +25,10 @@ export interface RecurrencePlan {
   back: number[];
   /**
    * Row numbers in what the convolution is given: the pack's own inputs, then those stored for each point of the prefix,
-   * then a row of zeros. `start`: the first row of its sequence, of each row; `back`: place of each row of the pack.
+   * then a row of zeros. `start`, `end`: the first row of its sequence and the one after the last, of each row; `back`:
+   * place of each row of the pack.
    */
-  conv: { rows: number[]; start: number[]; back: number[]; kept: number[] };
+  conv: { rows: number[]; start: number[]; end: number[]; back: number[]; kept: number[] };
 }
 
 /** @param before rows that the convolution looks back, K − 1 */
@@ -65,6 +66,87 @@ export function planRecurrence(pack: Pack, before: number): RecurrencePlan {
   };
 }
 
+/** A call of the delta rule on the way back: from which row of which tensor each of its rows comes. */
+export interface WayBackRows {
+  /** Among the pack's rows, then dk rows of the identity, then one of zeros. */
+  q: number[];
+  k: number[];
+  /** Of v and of the errors: among the pack's rows, then dk rows of each state, then one of zeros. */
+  v: number[];
+  o: number[];
+  /** Among the pack's rows, then one of zeros. */
+  dout: number[];
+  /** Among the pack's rows, then those of a row that reads a state and of one that writes it. */
+  gates: number[];
+  /** The first row of each sequence, then their number. */
+  offsets: number[];
+}
+
+/**
+ * The way back through the delta rule where branches begin with a state that another sequence has in its middle. Rows of
+ * their own write and read such a state S, so that its gradient S̄ goes through the rule as those of all rows do:
+ *
+ *   before a branch, dk rows with k = e_i, v = S[i,:], β = 1 and q = 0 make S out of nothing; then v̄ of row i is S̄[i,:];
+ *   where branches leave a sequence, dk rows with q = e_i, β = 0 and k = v = 0 have o = S[i,:], and take S̄[i,:] as ō.
+ *
+ * With g = 0, neither changes anything else.
+ */
+export interface WayBackPlan {
+  branches: WayBackRows;
+  whole: WayBackRows;
+  /** Rows of `branches` that write, and the rows of `whole` that read the same row of the same state. */
+  written: number[];
+  read: number[];
+  /** Place of each row of the pack among the rows of `whole`, then `branches`. */
+  back: number[];
+}
+
+/** @param keySize dk */
+export function planWayBack(pack: Pack, plan: RecurrencePlan, keySize: number): WayBackPlan {
+  const tokens = pack.ids.length;
+  const zeros = { key: tokens + keySize, value: tokens + plan.points.length * keySize, dout: tokens };
+  const begin = (): WayBackRows => ({ q: [], k: [], v: [], o: [], dout: [], gates: [], offsets: [0] });
+  const [whole, branches] = [begin(), begin()];
+  const add = (to: WayBackRows, q: number, k: number, v: number, o: number, dout: number, gates: number) => {
+    to.k.push(k);
+    to.v.push(v);
+    to.o.push(o);
+    to.dout.push(dout);
+    to.gates.push(gates);
+    return to.q.push(q) - 1;
+  };
+  const back = new Array<number>(tokens);
+  const component = Array.from({ length: keySize }, (_, i) => i);
+  /** Place of the first row that reads each point's state. */
+  const reads: number[] = [];
+
+  const { rows, offsets } = plan.whole;
+  for (const [s, first] of offsets.slice(0, -1).entries()) {
+    for (let i = first; i < offsets[s + 1]!; i++) {
+      const row = rows[i]!;
+      back[row] = add(whole, row, row, row, row, row, row);
+      const point = plan.points[reads.length];
+      if (point?.first !== first || point.end !== i + 1) continue;
+      const state = tokens + reads.push(whole.q.length) * keySize - keySize;
+      for (const c of component)
+        add(whole, tokens + c, zeros.key, zeros.value, state + c, zeros.dout, tokens);
+    }
+    whole.offsets.push(whole.q.length);
+  }
+  const [written, read]: [number[], number[]] = [[], []];
+  for (const [b, point] of plan.begin.entries()) {
+    for (const c of component) {
+      const state = tokens + point * keySize + c;
+      written.push(add(branches, zeros.key, tokens + c, state, zeros.value, zeros.dout, tokens + 1));
+      read.push(reads[point]! + c);
+    }
+    for (const row of plan.branches.rows.slice(plan.branches.offsets[b], plan.branches.offsets[b + 1]))
+      back[row] = whole.q.length + add(branches, row, row, row, row, row, row);
+    branches.offsets.push(branches.q.length);
+  }
+  return { whole, branches, written, read, back };
+}
+
 function planConvolution(
   { spans, ids, from }: Pack,
   before: number,
@@ -80,14 +162,18 @@ function planConvolution(
       const token = at - before + i;
       return token < 0 ? zeros : trunk.first + token;
     });
-  const [rows, start, back]: [number[], number[], number[]] = [[], [], []];
+  const conv: RecurrencePlan["conv"] = { rows: [], start: [], end: [], back: [], kept: [] };
+  const { rows, start, end, back } = conv;
   for (const span of spans) {
     const first = rows.length;
     if (span.shared > 0) rows.push(...inputs(trunkOf(spans, span.trunk), span.shared));
     for (let row = span.first; row < span.end; row++) back.push(rows.push(row) - 1);
-    while (start.length < rows.length) start.push(first);
+    while (start.length < rows.length) {
+      start.push(first);
+      end.push(rows.length);
+    }
   }
-  return { rows, start, back, kept: kept.flatMap((tokens) => inputs(keptSpan, tokens)) };
+  return { ...conv, kept: kept.flatMap((tokens) => inputs(keptSpan, tokens)) };
 }
 
 /** The sequence of the pack that a branch leaves; undefined for one that leaves the stored prefix, or none. */

@@ -2,7 +2,7 @@ import type { Backend } from "./backend.ts";
 import type { Reach } from "./packed-rows.ts";
 import type { Pack } from "./packing.ts";
 import type { LayerPrefix } from "./prefix-store.ts";
-import { planRecurrence, type RowsApart } from "./recurrent-plan.ts";
+import { planRecurrence, type RecurrencePlan, type RowsApart } from "./recurrent-plan.ts";
 import type { Tensor } from "./tensor.ts";
 
 type LinearPrefix = Extract<LayerPrefix, { type: "linear_attention" }>;
@@ -16,11 +16,9 @@ interface Part {
   sequences: Tensor;
 }
 
-/**
- * How the rows of a pack with shared prefixes reach those before them in linear layers, when scores are all that is
- * asked for; see `planRecurrence`.
- */
+/** How the rows of a pack with shared prefixes reach those before them in linear layers; see `planRecurrence`. */
 export class RecurrentReach {
+  readonly plan: RecurrencePlan;
   readonly #whole: Part | null;
   readonly #branches: Part | null;
   /** u32 [P,2] */
@@ -38,6 +36,7 @@ export class RecurrentReach {
     before: number,
   ) {
     const plan = planRecurrence(pack, before);
+    this.plan = plan;
     const vector = (values: readonly number[]) =>
       backend.fromArray(Uint32Array.from(values), [values.length]);
     const some = (values: readonly number[]) => (values.length === 0 ? null : vector(values));
@@ -64,6 +63,14 @@ export class RecurrentReach {
     };
   }
 
+  /** What the layers take row numbers from, for whoever keeps this beyond a scope. */
+  get tensors(): Tensor[] {
+    const parts = [this.#whole, this.#branches].flatMap((part) => [part?.rows, part?.sequences]);
+    const { rows, start, back, kept } = this.#conv;
+    const all = [...parts, this.#points, this.#begin, this.#keptPoints, this.#back, rows, start, back, kept];
+    return all.filter((t) => t !== null && t !== undefined);
+  }
+
   /** The way of one layer. `stored`: what the layer left of the prefix that the pack takes from elsewhere. */
   layer(stored: LinearPrefix | null): {
     reach: Pick<Reach, "convolve" | "recur">;
@@ -80,9 +87,13 @@ export class RecurrentReach {
           return y;
         },
         recur: (q, k, v, gates) => {
-          const { states, ...result } = this.#recur(q, k, v, gates, stored);
-          keptStates = states;
-          return result;
+          const found = this.backend.scope((keep) => {
+            const found = this.#recur(q, k, v, gates, stored);
+            for (const t of Object.values<Tensor>({ ...found })) keep(t);
+            return found;
+          });
+          if (this.#keptPoints !== null) keptStates = this.backend.gatherRows(found.left!, this.#keptPoints);
+          return found;
         },
       },
       kept: () => {
@@ -96,10 +107,12 @@ export class RecurrentReach {
   #convolve(x: Tensor, w: Tensor, stored: LinearPrefix | null): { y: Tensor; inputs: Tensor | undefined } {
     const { backend } = this;
     const { rows, start, back, kept } = this.#conv;
-    const zeros = backend.zeros([1, x.shape[1]!]);
-    const all = joinRows(backend, stored === null ? [x, zeros] : [x, stored.inputs, zeros]);
-    const y = backend.gatherRows(backend.causalConv(backend.gatherRows(all, rows), w, start), back);
-    return { y, inputs: kept === null ? undefined : backend.gatherRows(all, kept) };
+    return backend.scope((keep) => {
+      const zeros = backend.zeros([1, x.shape[1]!]);
+      const all = joinRows(backend, stored === null ? [x, zeros] : [x, stored.inputs, zeros]);
+      const y = keep(backend.gatherRows(backend.causalConv(backend.gatherRows(all, rows), w, start), back));
+      return { y, inputs: kept === null ? undefined : keep(backend.gatherRows(all, kept)) };
+    });
   }
 
   #recur(
@@ -108,7 +121,7 @@ export class RecurrentReach {
     v: Tensor,
     gates: Tensor,
     stored: LinearPrefix | null,
-  ): { o: Tensor; errors: Tensor; states: Tensor | undefined } {
+  ): ReturnType<Reach["recur"]> {
     const { backend } = this;
     const [, , keySize = 0] = q.shape;
     const [, valueHeads = 0, valueSize = 0] = v.shape;
@@ -141,7 +154,7 @@ export class RecurrentReach {
     return {
       o: together(outputs),
       errors: together(errors),
-      states: this.#keptPoints === null ? undefined : backend.gatherRows(left!, this.#keptPoints),
+      ...(left && { left }),
     };
   }
 
