@@ -1,36 +1,40 @@
 import type { Backend } from "./backend.ts";
+import type { ModelConfig } from "./config.ts";
 import { layerForward } from "./layer.ts";
+import { notHere } from "./packed-rows.ts";
 import type { ModelTensors } from "./passes.ts";
-import type { Qwen3Config } from "./qwen3-config.ts";
 import { joinRows } from "./recurrent-reach.ts";
+import type { RecurrentSlots } from "./recurrent-slots.ts";
 import type { LayerCache, Tensor } from "./tensor.ts";
 
 /** Tokens of one sequence that go through the model together, behind `from` tokens that its cache holds. */
 export interface Segment {
   ids: readonly number[];
+  /** The sequence's slot, whose first row in the cache is `start`. */
+  slot: number;
   /** Position of the first. */
   from: number;
-  /** The sequence's first row in the cache. */
   start: number;
 }
 
-/** Puts the keys and values of segments of distinct sequences into the cache, in one pass. */
+/** Puts what the layers keep of segments of distinct sequences into the cache and the slots, in one pass. */
 export function prefill(
   backend: Backend,
-  config: Qwen3Config,
+  config: ModelConfig,
   w: ModelTensors,
   tables: { cos: Tensor; sin: Tensor },
-  cache: readonly LayerCache[],
+  cache: readonly (LayerCache | null)[],
+  recurrent: RecurrentSlots | null,
   segments: readonly Segment[],
 ): void {
   backend.scope(() => {
     const vector = (values: number[]) => backend.fromArray(Uint32Array.from(values), [values.length]);
     const each = (value: (segment: Segment, i: number) => number) =>
       vector(segments.flatMap((segment) => segment.ids.map((_, i) => value(segment, i))));
-    const before = segments.reduce((sum, { from }) => sum + from, 0);
+    const prefixes = segments.reduce((sum, { from }) => sum + from, 0);
     // Where the keys of each segment begin among those of the pass: first what the cache holds of all, then the new ones.
     const places = new Map<Segment, { prefix: number; own: number }>();
-    let [prefix, own] = [0, before];
+    let [prefix, own] = [0, prefixes];
     for (const segment of segments) {
       places.set(segment, { prefix, own });
       prefix += segment.from;
@@ -39,35 +43,40 @@ export function prefill(
     const place = (segment: Segment) => places.get(segment)!;
     const positions = each(({ from }, i) => from + i);
     const rows = each(({ start, from }, i) => start + from + i);
-    const held =
-      before === 0
+    const before =
+      prefixes === 0
         ? null
         : vector(segments.flatMap(({ start, from }) => Array.from({ length: from }, (_, i) => start + i)));
     const keys = {
       start: each((segment) => place(segment).own),
       end: each((segment, i) => place(segment).own + i + 1),
       pairs: segments.reduce((sum, { ids, from }) => sum + ids.length * (from + (ids.length + 1) / 2), 0),
-      ...(held === null
+      ...(before === null
         ? {}
         : {
             prefixStart: each((segment) => place(segment).prefix),
             prefixEnd: each((segment) => place(segment).prefix + segment.from),
           }),
     };
+    const linear = recurrent?.reach(
+      segments.map(({ slot, from, ids }) => ({ slot, from, count: ids.length })),
+    );
     let x = backend.embedding(w.embedding, vector(segments.flatMap(({ ids }) => [...ids])));
     for (const [i, layer] of w.layers.entries()) {
-      const { k: allKeys, v: allValues } = cache[i]!;
+      const held = cache[i];
       const y = backend.scope((keep) => {
         const behind = (all: Tensor, fresh: Tensor): Tensor => {
           backend.putRows(all, rows, fresh);
-          return held === null ? fresh : joinRows(backend, [backend.gatherRows(all, held), fresh]);
+          return before === null ? fresh : joinRows(backend, [backend.gatherRows(all, before), fresh]);
         };
-        const reach = {
-          attend: (q: Tensor, k: Tensor, v: Tensor) =>
-            backend.attention(q, behind(allKeys, k), behind(allValues, v), keys),
-          convolve: noRecurrence,
-          recur: noRecurrence,
-        };
+        const reach = held
+          ? {
+              attend: (q: Tensor, k: Tensor, v: Tensor) =>
+                backend.attention(q, behind(held.k, k), behind(held.v, v), keys),
+              convolve: notHere,
+              recur: notHere,
+            }
+          : { attend: notHere, ...linear!(i) };
         return keep(layerForward(backend, config, layer, x, { ...tables, positions }, reach).y);
       });
       backend.free(x);
@@ -75,8 +84,4 @@ export function prefill(
       backend.submitAhead();
     }
   });
-}
-
-function noRecurrence(): never {
-  throw new Error("a recurrent layer has no keys to look back at");
 }

@@ -1,39 +1,42 @@
 import type { AttentionTensors } from "./attention-mixer.ts";
 import type { Backend } from "./backend.ts";
-import { normOffset } from "./config.ts";
+import { type ModelConfig, normOffset } from "./config.ts";
 import type { LayerTensors } from "./layer.ts";
+import { mixerForward } from "./mixer.ts";
+import { notHere, type Reach } from "./packed-rows.ts";
 import type { ModelTensors } from "./passes.ts";
-import type { Qwen3Config } from "./qwen3-config.ts";
+import type { RecurrentStep } from "./recurrent-slots.ts";
 import type { DecodeState, LayerCache, Tensor } from "./tensor.ts";
 
 /**
  * One token of M sequences: their present tokens go through the model into the cache, and the next ones are drawn.
  * Nothing comes from the host, so that the step can be recorded and run again.
+ *
+ * @param cache of each layer with full attention
+ * @param recurrent the states of linear layers, where there are any
  */
 export function decodeStep(
   backend: Backend,
-  config: Qwen3Config,
+  config: ModelConfig,
   w: ModelTensors,
-  { cos, sin }: { cos: Tensor; sin: Tensor },
-  cache: readonly LayerCache[],
+  tables: { cos: Tensor; sin: Tensor },
+  cache: readonly (LayerCache | null)[],
+  recurrent: RecurrentStep | null,
   state: DecodeState,
 ): void {
-  const { heads, keyValueHeads: groups, headSize, normEpsilon: eps, vocabularySize } = config;
-  const { ids, positions, rows, starts, ends, most } = state;
-  const count = ids.shape[0]!;
+  const { normEpsilon: eps, vocabularySize } = config;
+  const count = state.ids.shape[0]!;
   const offset = normOffset(config);
-  let x = backend.embedding(w.embedding, ids);
+  let x = backend.embedding(w.embedding, state.ids);
   let normed = backend.rmsNorm(x, w.layers[0]!.inputNorm, eps, offset).y;
   for (const [i, layer] of w.layers.entries()) {
-    const { query, key, value, queryNorm, keyNorm, output } = attentionOf(layer);
-    const [rawQ, k, v] = backend.linearEach(normed, [query, key, value]) as [Tensor, Tensor, Tensor];
-    backend.reshape(rawQ, [count, heads, headSize]);
-    for (const t of [k, v]) backend.reshape(t, [count, groups, headSize]);
-    const { y: q } = backend.rmsNormRope(rawQ, queryNorm, eps, cos, sin, positions, offset);
-    const held = { keys: cache[i]!.k, values: cache[i]!.v, rows };
-    backend.putKeyValues(held, k, v, keyNorm, eps, cos, sin, positions, offset);
-    const { o } = backend.attention(q, held.keys, held.values, { start: starts, end: ends, most });
-    const mixed = backend.linear(backend.reshape(o, [count, heads * headSize]), output);
+    const mixed =
+      config.architecture === "qwen3"
+        ? attend(backend, config, attentionOf(layer), normed, tables, cache[i]!, state)
+        : mixerForward(
+            ...([backend, config, layer.mixer, normed, { ...tables, positions: state.positions }] as const),
+            cache[i] ? attentionReach(backend, cache[i], state) : { attend: notHere, ...recurrent!.reach(i) },
+          ).y;
     const middle = backend.addRmsNorm(x, mixed, layer.postNorm, eps, offset);
     const act = backend.linearSwiglu(middle.y, layer.gate, layer.up);
     // The residual sum and the next layer's norm in one pass.
@@ -43,6 +46,43 @@ export function decodeStep(
     normed = next.y;
   }
   backend.drawTokens(backend.reshape(backend.linear(normed, w.head), [count, vocabularySize]), state);
+}
+
+/** `attentionForward` of one token per sequence, without an output gate, in fewer dispatches. */
+function attend(
+  backend: Backend,
+  config: ModelConfig,
+  { query, key, value, queryNorm, keyNorm, output }: AttentionTensors,
+  normed: Tensor,
+  { cos, sin }: { cos: Tensor; sin: Tensor },
+  { k: keys, v: values }: LayerCache,
+  { positions, rows, starts, ends, most }: DecodeState,
+): Tensor {
+  const { heads, keyValueHeads: groups, headSize, normEpsilon: eps } = config;
+  const [count, offset] = [normed.shape[0]!, normOffset(config)];
+  const [rawQ, k, v] = backend.linearEach(normed, [query, key, value]) as [Tensor, Tensor, Tensor];
+  backend.reshape(rawQ, [count, heads, headSize]);
+  for (const t of [k, v]) backend.reshape(t, [count, groups, headSize]);
+  const { y: q } = backend.rmsNormRope(rawQ, queryNorm, eps, cos, sin, positions, offset);
+  backend.putKeyValues({ keys, values, rows }, k, v, keyNorm, eps, cos, sin, positions, offset);
+  const { o } = backend.attention(q, keys, values, { start: starts, end: ends, most });
+  return backend.linear(backend.reshape(o, [count, heads * headSize]), output);
+}
+
+function attentionReach(
+  backend: Backend,
+  cache: LayerCache,
+  { rows, starts, ends, most }: DecodeState,
+): Reach {
+  return {
+    attend: (q, k, v) => {
+      backend.putRows(cache.k, rows, k);
+      backend.putRows(cache.v, rows, v);
+      return backend.attention(q, cache.k, cache.v, { start: starts, end: ends, most });
+    },
+    convolve: notHere,
+    recur: notHere,
+  };
 }
 
 /** The parameters of a layer that mixes by full attention. */

@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { openGpu } from "../../test/webgpu.ts";
 import { uniforms } from "../core/seeded.ts";
 import type { Backend } from "./backend.ts";
+import type { ModelConfig } from "./config.ts";
 import type { DecodeRequest } from "./decoder.ts";
 import { LanguageModel } from "./language-model.ts";
 import type { Qwen3Config } from "./qwen3-config.ts";
@@ -21,6 +22,15 @@ const config: Qwen3Config = {
   normEpsilon: 1e-6,
   tied: true,
   maxPositions: 400,
+};
+/** With linear layers beside full attention. */
+const hybrid: ModelConfig = {
+  ...config,
+  architecture: "qwen3_5",
+  layers: 3,
+  rotarySize: 8,
+  mixers: ["linear_attention", "full_attention", "linear_attention"],
+  deltaNet: { keyHeads: 2, valueHeads: 4, keySize: 8, valueSize: 8, kernel: 4 },
 };
 const STOP = 7;
 const DRAWABLE = [
@@ -45,8 +55,8 @@ function prompts(count: number, seed: number): DecodeRequest[] {
 }
 
 /** Sharper than new weights are, so that draws depend on what came before. */
-function sharpModel(backend: Backend): LanguageModel {
-  const model = LanguageModel.create(backend, config, 3);
+function sharpModel(backend: Backend, of: ModelConfig = config): LanguageModel {
+  const model = LanguageModel.create(backend, of, 3);
   const next = uniforms(11);
   for (const t of model.parameters.values()) {
     if (t.shape.length !== 2) continue;
@@ -76,42 +86,69 @@ const backends: Record<string, () => Promise<Backend>> = {
     ),
 };
 
-test.each(Object.keys(backends))(
-  "prompts that advance together give what each gives alone, twice, %s",
-  async (name) => {
-    const backend = await backends[name]!();
-    const before = backend.live();
-    const count = COUNTS[name] ?? 7;
-    const plain = createReferenceBackend();
-    const [model, alone] = [sharpModel(backend), sharpModel(plain)];
-    let compared = 0;
-    for (const seed of [1, 2]) {
-      const requests = prompts(count, seed);
-      const seen: number[] = [];
-      const together = await model.generateAll(requests, { onProgress: (done) => seen.push(done) });
-      expect(seen).toEqual(requests.map((_, i) => i + 1));
-      for (const [n, { promptIds, ...options }] of prompts(count, seed).entries()) {
-        const one = await alone.generate(promptIds, options);
-        const { ids, logprobs, stopped } = together[n]!;
-        // Operands in f16 may draw a neighbour of the token, and what follows it is another text.
-        const parted = backend.compute === "f16" ? one.ids.findIndex((id, i) => id !== ids[i]) : -1;
-        const same = parted < 0 ? one.ids.length : parted;
-        compared += same;
-        expect(ids.slice(0, same), `prompt ${n}`).toEqual(one.ids.slice(0, same));
-        if (parted < 0)
-          expect({ length: ids.length, stopped }).toEqual({ length: same, stopped: one.stopped });
-        const bound = backend.compute === "f16" ? 5e-3 : 2e-4;
-        for (const [i, logprob] of one.logprobs.slice(0, same).entries())
-          expect(Math.abs(logprobs[i]! - logprob)).toBeLessThan(bound);
-      }
+const MODELS = { Qwen3: config, "Qwen3.5": hybrid };
+
+test.each(
+  Object.keys(backends)
+    .flatMap((name) => Object.entries(MODELS).map(([of, config]) => ({ name, of, config })))
+    // Its linear layers have the same kernels everywhere, and its others those of f16.
+    .filter(({ name, config }) => config !== hybrid || name !== "WebGPU as on a GPU"),
+)("prompts that advance together give what each gives alone, twice, $of, $name", async ({ name, config }) => {
+  const backend = await backends[name]!();
+  const before = backend.live();
+  const count = COUNTS[name] ?? 7;
+  const plain = createReferenceBackend();
+  const [model, alone] = [sharpModel(backend, config), sharpModel(plain, config)];
+  let compared = 0;
+  for (const seed of [1, 2]) {
+    const requests = prompts(count, seed);
+    const seen: number[] = [];
+    const together = await model.generateAll(requests, { onProgress: (done) => seen.push(done) });
+    expect(seen).toEqual(requests.map((_, i) => i + 1));
+    for (const [n, { promptIds, ...options }] of prompts(count, seed).entries()) {
+      const one = await alone.generate(promptIds, options);
+      const { ids, logprobs, stopped } = together[n]!;
+      // Operands in f16 may draw a neighbour of the token, and what follows it is another text.
+      const parted = backend.compute === "f16" ? one.ids.findIndex((id, i) => id !== ids[i]) : -1;
+      const same = parted < 0 ? one.ids.length : parted;
+      compared += same;
+      expect(ids.slice(0, same), `prompt ${n}`).toEqual(one.ids.slice(0, same));
+      if (parted < 0) expect({ length: ids.length, stopped }).toEqual({ length: same, stopped: one.stopped });
+      // A state carries the errors of f16 operands on, as in scoring.
+      const half = config === hybrid ? 1.5e-2 : 5e-3;
+      const bound = backend.compute === "f16" ? half : 2e-4;
+      for (const [i, logprob] of one.logprobs.slice(0, same).entries())
+        expect(Math.abs(logprobs[i]! - logprob)).toBeLessThan(bound);
     }
-    expect(compared).toBeGreaterThan(20);
-    model.dispose();
-    expect(backend.live()).toEqual(before);
-    backend.dispose();
-    plain.dispose();
-  },
-);
+  }
+  expect(compared).toBeGreaterThan(20);
+  model.dispose();
+  expect(backend.live()).toEqual(before);
+  backend.dispose();
+  plain.dispose();
+});
+
+test("a model with states continues prompts of one token, of several passes, and more than there are places for", async () => {
+  const backend = createReferenceBackend();
+  const small = { ...backend, packTokens: 50 };
+  const [model, alone] = [sharpModel(small, hybrid), sharpModel(backend, hybrid)];
+  const requests = [1, 130, 1, 70, 49, 2].map((length, n) => ({
+    promptIds: Array.from({ length }, (_, i) => (i * 7 + n) % 2000),
+    maxTokens: [5, 3, 9, 1, 6, 4][n]!,
+    temperature: 0,
+  }));
+  for (const given of [requests.slice(0, 2), requests, [...requests, ...requests].reverse()]) {
+    const together = await model.generateAll(given);
+    for (const [n, { promptIds, ...options }] of given.entries()) {
+      const one = await alone.generate(promptIds, options);
+      expect(together[n]!.ids, `prompt ${n}`).toEqual(one.ids);
+      for (const [i, logprob] of one.logprobs.entries())
+        expect(Math.abs(together[n]!.logprobs[i]! - logprob)).toBeLessThan(1e-5);
+    }
+  }
+  for (const each of [model, alone]) each.dispose();
+  expect(backend.live()).toEqual({ tensors: 0, bytes: 0 });
+});
 
 test("a small model on a GPU takes each sequence on in one dispatch, with the parameters of the moment", async () => {
   const backend = await backends["WebGPU as on a GPU"]!();

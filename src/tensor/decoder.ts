@@ -1,10 +1,11 @@
 import { InputError } from "../core/errors.ts";
 import type { Backend, Recording, WholeDecoder } from "./backend.ts";
+import { type ModelConfig, mixerType } from "./config.ts";
 import { prefill, type Segment } from "./decode-prefill.ts";
 import { attentionOf, decodeStep } from "./decode-step.ts";
 import type { Generated, GenerateOptions } from "./generate.ts";
 import type { ModelTensors } from "./passes.ts";
-import type { Qwen3Config } from "./qwen3-config.ts";
+import { RecurrentSlots, type RecurrentStep, recurrentBytes } from "./recurrent-slots.ts";
 import type { RopeTable } from "./rope-table.ts";
 import type { DecodeState, LayerCache, Tensor } from "./tensor.ts";
 import { yieldToEventLoop } from "./yield-to-event-loop.ts";
@@ -32,6 +33,8 @@ const CACHE = {
 
 /** A sequence's place in the cache, and the tokens whose keys and values it holds. */
 interface Slot {
+  index: number;
+  /** First row in the cache. */
   start: number;
   ids: number[];
 }
@@ -52,6 +55,8 @@ interface Plan {
   longest: number;
   /** Takes each sequence on by some tokens, to one look. */
   advance: (tokens: number) => void;
+  /** The sequences' states in linear layers. */
+  recurrent: RecurrentStep | null;
   perLook: number;
   dispose: () => void;
 }
@@ -63,7 +68,10 @@ interface Plan {
  */
 export class Decoder {
   readonly #plans = new Map<string, Plan>();
-  #cache: LayerCache[] = [];
+  /** Of layers with full attention. */
+  #cache: (LayerCache | null)[] = [];
+  /** Of linear layers. */
+  #recurrent: RecurrentSlots | null = null;
   /** The tensors that hold the cache. */
   #held: Tensor[] = [];
   /** Of models that are small enough. */
@@ -77,17 +85,21 @@ export class Decoder {
 
   constructor(
     private readonly backend: Backend,
-    private readonly config: Qwen3Config,
+    private readonly config: ModelConfig,
     private readonly tensors: ModelTensors,
     private readonly rope: RopeTable,
     /** Folder of the model, for messages. */
     private readonly model: string,
   ) {
+    if (config.architecture !== "qwen3" || backend.wholeDecoder === undefined) {
+      this.#whole = null;
+      return;
+    }
     const layers = tensors.layers.map((layer) => {
       const { mixer: _, ...block } = layer;
       return { ...block, ...attentionOf(layer) };
     });
-    this.#whole = backend.wholeDecoder?.({ ...config, ...tensors, layers }) ?? null;
+    this.#whole = backend.wholeDecoder({ ...config, ...tensors, layers });
   }
 
   /** The parameters have changed: what the cache holds no longer stands for its tokens. */
@@ -120,6 +132,8 @@ export class Decoder {
         live.push(...fresh);
         for (const sequence of await this.#advance(live, waiting.length > 0, work.signal)) {
           live.splice(live.indexOf(sequence), 1);
+          // A state went on with the steps after the end of its sequence: nothing can be continued from it.
+          if (this.#recurrent !== null) sequence.slot.ids = [];
           free.add(sequence.slot);
           const { ids, logprobs, request } = sequence;
           const stopped = request.stopIds?.includes(ids.at(-1)!) ?? false;
@@ -149,6 +163,8 @@ export class Decoder {
     this.backend.free(...this.#held);
     this.#held = [];
     this.#whole?.dispose();
+    this.#recurrent?.dispose();
+    this.#recurrent = null;
     this.#cache = [];
     this.#slots = [];
     this.#room = 0;
@@ -156,7 +172,14 @@ export class Decoder {
 
   /** A cache in which the longest request fits, of as many slots as there are requests or as memory allows. */
   #makeRoom(requests: readonly DecodeRequest[]): void {
-    const { keyValueHeads, headSize, layers, maxPositions } = this.config;
+    const { config } = this;
+    const { keyValueHeads, headSize, maxPositions } = config;
+    const attends = Array.from(
+      { length: config.layers },
+      (_, i) => mixerType(config, i) === "full_attention",
+    );
+    const layers = attends.filter((does) => does).length;
+    const states = config.architecture === "qwen3_5" ? recurrentBytes(config) : 0;
     const longest = Math.max(...requests.map(({ promptIds, maxTokens }) => promptIds.length + maxTokens));
     // A longer sequence elsewhere makes new tables, and what was recorded names the old ones.
     if (this.#tables !== null && this.rope.tables(this.#room) !== this.#tables) this.#dropPlans();
@@ -165,7 +188,8 @@ export class Decoder {
     const whole = this.#whole?.fits(1, needed) ? this.#whole : null;
     const format = whole === null ? this.backend.cacheFormat(headSize) : "f32";
     const rowBytes = (format === "f16" ? 2 : 4) * keyValueHeads * headSize;
-    const slotsOf = (room: number) => Math.min(one, all / (2 * layers)) / (rowBytes * room);
+    const slotsOf = (room: number) =>
+      Math.min(one / (rowBytes * room), all / (2 * layers * rowBytes * room + states));
     const wanted = Math.min(MOST_SEQUENCES, requests.length);
     if (
       longest <= this.#room &&
@@ -178,7 +202,7 @@ export class Decoder {
     this.dispose();
     this.#room = Math.min(maxPositions, slotsOf(ample) < slots ? needed : Math.max(needed, ample));
     const count = Math.max(1, Math.min(slots, Math.floor(slotsOf(this.#room))));
-    this.#slots = Array.from({ length: count }, (_, i) => ({ start: i * this.#room, ids: [] }));
+    this.#slots = Array.from({ length: count }, (_, i) => ({ index: i, start: i * this.#room, ids: [] }));
     const rows = count * this.#room;
     this.#takesWhole = whole?.fits(count, this.#room) ?? false;
     if (whole !== null && this.#takesWhole) {
@@ -186,10 +210,12 @@ export class Decoder {
       this.#held = [cache.all];
       this.#cache = cache.layers;
     } else {
-      const tensor = () => this.backend.allocateWeight(format, [rows, keyValueHeads, headSize]);
-      this.#cache = Array.from({ length: layers }, () => ({ k: tensor(), v: tensor() }));
-      this.#held = this.#cache.flatMap(({ k, v }) => [k, v]);
+      const spare = config.architecture === "qwen3_5" ? 1 : 0;
+      const tensor = () => this.backend.allocateWeight(format, [rows + spare, keyValueHeads, headSize]);
+      this.#cache = attends.map((does) => (does ? { k: tensor(), v: tensor() } : null));
+      this.#held = this.#cache.flatMap((layer) => (layer === null ? [] : [layer.k, layer.v]));
     }
+    if (config.architecture === "qwen3_5") this.#recurrent = new RecurrentSlots(this.backend, config, count);
     this.#tables = this.rope.tables(this.#room);
   }
 
@@ -229,12 +255,12 @@ export class Decoder {
         const { slot, from, end } = entry;
         const count = Math.min(room, end - from);
         if (count === 0) break;
-        segments.push({ ids: slot.ids.slice(from, from + count), from, start: slot.start });
+        segments.push({ ids: slot.ids.slice(from, from + count), from, slot: slot.index, start: slot.start });
         entry.from += count;
         room -= count;
         if (entry.from === end) left.splice(left.indexOf(entry), 1);
       }
-      prefill(backend, config, tensors, this.#tables!, this.#cache, segments);
+      prefill(backend, config, tensors, this.#tables!, this.#cache, this.#recurrent, segments);
       // The last part is waited for together with what is drawn behind it.
       if (left.length > 0) await backend.sync();
       await yieldToEventLoop(backend);
@@ -276,6 +302,11 @@ export class Decoder {
       if (ended >= enough || ended === live.length) break;
     }
     signal?.throwIfAborted();
+    if (plan.recurrent !== null)
+      this.#recurrent!.store(
+        plan.recurrent,
+        live.map(({ slot }) => slot.index),
+      );
     const [reached, drawn] = await Promise.all([now, backend.read(results)]);
     await yieldToEventLoop(backend);
     const over: Sequence[] = [];
@@ -337,12 +368,15 @@ export class Decoder {
       starts: vector(count),
       most: this.#room,
     };
-    const step = () => decodeStep(backend, this.config, this.tensors, this.#tables!, this.#cache, state);
+    const recurrent = this.#recurrent?.step(count) ?? null;
+    const step = () =>
+      decodeStep(backend, this.config, this.tensors, this.#tables!, this.#cache, recurrent, state);
     const recording: Recording | undefined = whole === null ? backend.record?.(step) : undefined;
     const once = recording === undefined ? () => backend.scope(step) : recording.run;
     const plan: Plan = {
       state,
       longest,
+      recurrent,
       advance: (tokens) => {
         if (whole !== null) whole.decode(this.#held[0]!, this.#tables!, state, tokens);
         else for (let i = 0; i < tokens; i++) once();
@@ -350,6 +384,7 @@ export class Decoder {
       perLook: TOKENS[whole === null ? backend.kind : "whole"],
       dispose() {
         recording?.dispose();
+        recurrent?.dispose();
         const { most: _, ...tensors } = state;
         backend.free(...Object.values<Tensor>(tensors));
       },
@@ -358,8 +393,11 @@ export class Decoder {
     return plan;
   }
 
-  /** Puts the sequences' state on the device. Rows without a sequence repeat the first one's and never begin. */
-  #write({ state, longest }: Plan, live: readonly Sequence[]): void {
+  /**
+   * Puts the sequences' state on the device. Rows without a sequence repeat the first one's and never begin; the states
+   * of linear layers go on in them all the same, so that they have a row of the cache to themselves.
+   */
+  #write({ state, longest, recurrent }: Plan, live: readonly Sequence[]): void {
     const { backend } = this;
     const count = state.ids.shape[0]!;
     const rows = Array.from({ length: count }, (_, m) => live[m] ?? live[0]!);
@@ -384,9 +422,22 @@ export class Decoder {
     words(state.limits, ({ request, ids }) => request.maxTokens - ids.length);
     words(state.ids, ({ request, ids }) => ids.at(-1) ?? request.promptIds.at(-1)!);
     words(state.positions, (sequence) => length(sequence) - 1);
-    words(state.starts, ({ slot }) => slot.start);
-    words(state.rows, (sequence) => sequence.slot.start + length(sequence) - 1);
-    words(state.ends, (sequence) => sequence.slot.start + length(sequence));
+    const spare = recurrent === null ? null : this.#slots.length * this.#room;
+    const cacheRows = (t: Tensor, value: (sequence: Sequence) => number, ofSpare: number) =>
+      backend.write(
+        t,
+        Uint32Array.from(rows, (sequence, m) =>
+          spare === null || m < live.length ? sequence.slot.start + value(sequence) : spare + ofSpare,
+        ),
+      );
+    cacheRows(state.starts, () => 0, 0);
+    cacheRows(state.rows, (sequence) => length(sequence) - 1, 0);
+    cacheRows(state.ends, length, 1);
+    if (recurrent !== null)
+      this.#recurrent!.load(
+        recurrent,
+        rows.map(({ slot }) => (slot.ids.length === 0 ? null : slot.index)),
+      );
     const [{ request }] = live as [Sequence];
     const stops = Uint32Array.from(request.stopIds?.length ? request.stopIds : [0xffffffff]);
     backend.write(state.stops, stops);

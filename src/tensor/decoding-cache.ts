@@ -1,6 +1,6 @@
 import type { Backend } from "./backend.ts";
 import { type ModelConfig, mixerType } from "./config.ts";
-import type { Reach } from "./packed-rows.ts";
+import { notHere, type Reach } from "./packed-rows.ts";
 import type { Qwen3_5Config } from "./qwen3-5-config.ts";
 import { convolutionChannels } from "./qwen3-5-config.ts";
 import type { Tensor } from "./tensor.ts";
@@ -40,10 +40,6 @@ interface LayerCache {
   reserve(length: number): void;
   reach(at: number, count: number): Reach;
   dispose(): void;
-}
-
-function notHere(): never {
-  throw new Error("the cache of a layer was made for another mixer");
 }
 
 class KeyValueCache implements LayerCache {

@@ -43,11 +43,11 @@ export function deltaNetValuesPerToken({ deltaNet: sizes }: Qwen3_5Config): numb
  * The unit norm x / √(Σx² + ε) · scale over heads of `size` numbers, as an RMS norm: the constant weight scale/√size and
  * ε/size.
  */
-function unitNorm(size: number, scale: number): { weight: Float32Array; epsilon: number } {
-  return {
-    weight: new Float32Array(size).fill(scale / Math.sqrt(size)),
-    epsilon: UNIT_EPSILON / size,
-  };
+function unitNorm(backend: Backend, size: number, scale: number): { weight: Tensor; epsilon: number } {
+  // Filled on the device: a step of decoding takes nothing from the host.
+  const weight = backend.allocateWeight("f32", [size]);
+  backend.fill(weight, scale / Math.sqrt(size));
+  return { weight, epsilon: UNIT_EPSILON / size };
 }
 
 /**
@@ -76,11 +76,9 @@ export function deltaNetForward(
   backend.free(convolved);
   backend.reshape(v, [tokens, valueHeads, valueSize]);
   const unit = (raw: Tensor, scale: number) => {
-    const { weight, epsilon } = unitNorm(keySize, scale);
-    backend.reshape(raw, [tokens, keyHeads, keySize]);
-    const constant = backend.fromArray(weight, [keySize]);
-    const result = backend.rmsNorm(raw, constant, epsilon);
-    backend.free(constant);
+    const { weight, epsilon } = unitNorm(backend, keySize, scale);
+    const result = backend.rmsNorm(backend.reshape(raw, [tokens, keyHeads, keySize]), weight, epsilon);
+    backend.free(weight);
     return result;
   };
   const { y: q, rstd: rstdQ } = unit(rawQ, 1 / Math.sqrt(keySize));
@@ -123,9 +121,9 @@ export function deltaNetBackward(
     ...[g.decay, g.timeBias, dgates, act.a, act.b, w.decay, w.timeBias],
   );
   const fromUnit = (d: Tensor, raw: Tensor, rstd: Tensor, scale: number): Tensor => {
-    const constant = backend.fromArray(unitNorm(keySize, scale).weight, [keySize]);
-    const draw = backend.rmsNormBackward(null, d, raw, constant, rstd);
-    backend.free(constant);
+    const { weight } = unitNorm(backend, keySize, scale);
+    const draw = backend.rmsNormBackward(null, d, raw, weight, rstd);
+    backend.free(weight);
     return backend.reshape(draw, [tokens, draw.shape[1]! * keySize]);
   };
   const dRawQ = fromUnit(dq, act.rawQ, act.rstdQ, 1 / Math.sqrt(keySize));

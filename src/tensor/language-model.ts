@@ -461,24 +461,13 @@ export class LanguageModel {
   }
 
   /**
-   * Continues many prompts, which advance together where the model's layers allow it, with the keys and values that the
-   * prompts share with those of the call before. Whoever changes the parameters calls `forgetPrefixes`.
+   * Continues many prompts together, a model of full attention with the keys and values that they share with those of the
+   * call before. Whoever changes the parameters calls `forgetPrefixes`.
    */
   async generateAll(requests: readonly DecodeRequest[], work: DecodeWork = {}): Promise<Generated[]> {
     for (const request of requests) this.#checkGeneration(request);
-    const { backend, config, name } = this;
-    if (config.architecture === "qwen3") {
-      this.#decoder ??= new Decoder(backend, config, this.#tensors, this.#rope, name);
-      return this.#decoder.decode(requests, work);
-    }
-    const results: Generated[] = [];
-    for (const { promptIds, ...options } of requests) {
-      results.push(
-        await this.generate(promptIds, { ...options, ...(work.signal ? { signal: work.signal } : {}) }),
-      );
-      work.onProgress?.(results.length);
-    }
-    return results;
+    this.#decoder ??= new Decoder(this.backend, this.config, this.#tensors, this.#rope, this.name);
+    return this.#decoder.decode(requests, work);
   }
 
   /** Gives back the memory that `generateAll` keeps between calls. */

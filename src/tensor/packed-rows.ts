@@ -44,3 +44,8 @@ export interface LinearWayBack {
   /** As `Backend.deltaRuleBackward`. */
   recur(dout: Tensor, rows: RuleRows): { dq: Tensor; dk: Tensor; dv: Tensor; dgates: Tensor };
 }
+
+/** Stands for what a mixer of another type does. */
+export function notHere(): never {
+  throw new Error("the cache of a layer was made for another mixer");
+}

@@ -162,18 +162,33 @@ function planConvolution(
       const token = at - before + i;
       return token < 0 ? zeros : trunk.first + token;
     });
-  const conv: RecurrencePlan["conv"] = { rows: [], start: [], end: [], back: [], kept: [] };
-  const { rows, start, end, back } = conv;
-  for (const span of spans) {
+  const rows = convolutionRows(
+    spans.map(({ first, end, shared, trunk }) => ({
+      ...{ first, end },
+      before: shared > 0 ? inputs(trunkOf(spans, trunk), shared) : [],
+    })),
+  );
+  return { ...rows, kept: kept.flatMap((tokens) => inputs(keptSpan, tokens)) };
+}
+
+/**
+ * Row numbers in what a convolution is given, for rows `first` … `end` − 1 of each sequence behind the rows `before`; see
+ * `RecurrencePlan`.
+ */
+export function convolutionRows(
+  sequences: readonly { before: readonly number[]; first: number; end: number }[],
+): Omit<RecurrencePlan["conv"], "kept"> {
+  const [rows, start, end, back]: [number[], number[], number[], number[]] = [[], [], [], []];
+  for (const sequence of sequences) {
     const first = rows.length;
-    if (span.shared > 0) rows.push(...inputs(trunkOf(spans, span.trunk), span.shared));
-    for (let row = span.first; row < span.end; row++) back.push(rows.push(row) - 1);
+    rows.push(...sequence.before);
+    for (let row = sequence.first; row < sequence.end; row++) back.push(rows.push(row) - 1);
     while (start.length < rows.length) {
       start.push(first);
       end.push(rows.length);
     }
   }
-  return { ...conv, kept: kept.flatMap((tokens) => inputs(keptSpan, tokens)) };
+  return { rows, start, end, back };
 }
 
 /** The sequence of the pack that a branch leaves; undefined for one that leaves the stored prefix, or none. */

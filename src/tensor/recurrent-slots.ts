@@ -1,0 +1,223 @@
+import type { Backend } from "./backend.ts";
+import { mixerType } from "./config.ts";
+import type { Reach } from "./packed-rows.ts";
+import { convolutionChannels, type Qwen3_5Config } from "./qwen3-5-config.ts";
+import { convolutionRows } from "./recurrent-plan.ts";
+import { joinRows } from "./recurrent-reach.ts";
+import type { Tensor } from "./tensor.ts";
+
+type LinearReach = Pick<Reach, "convolve" | "recur">;
+
+/** Tokens of the sequence in a slot that go through the model together, behind `from` tokens before. */
+export interface SlotSegment {
+  slot: number;
+  from: number;
+  count: number;
+}
+
+/** What a linear layer has of each slot, and at last of a sequence that has not begun. */
+interface SlotLayer {
+  /** [slots + 1, N, dk, dv] */
+  states: Tensor;
+  /** The last inputs of the convolution, [(slots + 1) · (K−1), C]. */
+  inputs: Tensor;
+}
+
+/** The states of Gated DeltaNet layers for sequences that are continued together, one per slot. */
+export class RecurrentSlots {
+  readonly #layers = new Map<number, SlotLayer>();
+
+  constructor(
+    private readonly backend: Backend,
+    private readonly config: Qwen3_5Config,
+    readonly slots: number,
+  ) {
+    const { valueHeads, keySize, valueSize, kernel } = config.deltaNet;
+    for (const layer of linearLayers(config))
+      this.#layers.set(layer, {
+        states: backend.zeros([slots + 1, valueHeads, keySize, valueSize]),
+        inputs: backend.zeros([(slots + 1) * (kernel - 1), convolutionChannels(config.deltaNet)]),
+      });
+  }
+
+  /** How segments of distinct slots go through a layer: their states are moved on. */
+  reach(segments: readonly SlotSegment[]): (layer: number) => LinearReach {
+    const { backend } = this;
+    const vector = (values: readonly number[]) =>
+      backend.fromArray(Uint32Array.from(values), [values.length]);
+    const before = this.config.deltaNet.kernel - 1;
+    const tokens = segments.reduce((sum, { count }) => sum + count, 0);
+    const offsets = [0];
+    const sequences = segments.map(({ slot, from, count }) => {
+      const first = offsets.at(-1)!;
+      offsets.push(first + count);
+      const held = this.#inputRows(from === 0 ? this.slots : slot).map((row) => tokens + row);
+      return { before: held, first, end: first + count };
+    });
+    const conv = convolutionRows(sequences);
+    const last = sequences.flatMap(({ first, end, before: held }) =>
+      [...held, ...Array.from({ length: end - first }, (_, i) => first + i)].slice(-before),
+    );
+    const [rows, start, back, lastInputs] = [conv.rows, conv.start, conv.back, last].map(vector) as [
+      Tensor,
+      Tensor,
+      Tensor,
+      Tensor,
+    ];
+    const slots = vector(segments.map(({ slot }) => slot));
+    const begin = vector(segments.map(({ slot, from }) => (from === 0 ? this.slots : slot)));
+    const inputRows = vector(segments.flatMap(({ slot }) => this.#inputRows(slot)));
+    const starts = vector(offsets);
+    return (layer) => {
+      const { states, inputs } = this.#layers.get(layer)!;
+      return {
+        convolve: (x, w) => {
+          const all = joinRows(backend, [x, inputs]);
+          backend.putRows(inputs, inputRows, backend.gatherRows(all, lastInputs));
+          return backend.gatherRows(backend.causalConv(backend.gatherRows(all, rows), w, start), back);
+        },
+        recur: (q, k, v, gates) => {
+          const state = backend.gatherRows(states, begin);
+          const found = backend.deltaRule(q, k, v, gates, starts, state);
+          backend.putRows(states, slots, state);
+          return found;
+        },
+      };
+    };
+  }
+
+  /** Tensors of `count` sequences that advance one token at a time. */
+  step(count: number): RecurrentStep {
+    return new RecurrentStep(this.backend, this.config, count);
+  }
+
+  /** Puts what slots hold, by their numbers, into a step's sequences; null: one that has not begun. */
+  load(step: RecurrentStep, slots: readonly (number | null)[]): void {
+    this.#exchange(step, slots, ({ states, inputs }, rows, { state, window }) => {
+      this.backend.copyRows(state, 0, this.backend.gatherRows(states, rows.slots));
+      this.backend.putRows(window, rows.window, this.backend.gatherRows(inputs, rows.inputs));
+    });
+  }
+
+  /** Takes back what the first sequences of a step hold, for the slots of these numbers. */
+  store(step: RecurrentStep, slots: readonly number[]): void {
+    this.#exchange(step, slots, ({ states, inputs }, rows, { state, window }) => {
+      this.backend.putRows(states, rows.slots, this.backend.gatherRows(state, rows.sequences));
+      this.backend.putRows(inputs, rows.inputs, this.backend.gatherRows(window, rows.window));
+    });
+  }
+
+  #exchange(
+    step: RecurrentStep,
+    slots: readonly (number | null)[],
+    move: (
+      held: SlotLayer,
+      rows: Readonly<Record<"slots" | "inputs" | "sequences" | "window", Tensor>>,
+      moving: StepLayer,
+    ) => void,
+  ): void {
+    const { backend } = this;
+    const vector = (values: readonly number[]) =>
+      backend.fromArray(Uint32Array.from(values), [values.length]);
+    backend.scope(() => {
+      const numbers = slots.map((slot) => slot ?? this.slots);
+      const rows = {
+        slots: vector(numbers),
+        inputs: vector(numbers.flatMap((slot) => this.#inputRows(slot))),
+        sequences: vector(numbers.map((_, m) => m)),
+        window: vector(numbers.flatMap((_, m) => step.heldRows(m))),
+      };
+      for (const [layer, held] of this.#layers)
+        backend.scope(() => move(held, rows, step.layers.get(layer)!));
+    });
+  }
+
+  #inputRows(slot: number): number[] {
+    const before = this.config.deltaNet.kernel - 1;
+    return Array.from({ length: before }, (_, i) => slot * before + i);
+  }
+
+  dispose(): void {
+    for (const { states, inputs } of this.#layers.values()) this.backend.free(states, inputs);
+    this.#layers.clear();
+  }
+}
+
+/** What a linear layer has of M sequences that advance together. */
+interface StepLayer {
+  /** [M,N,dk,dv] */
+  state: Tensor;
+  /** The last K − 1 inputs of the convolution and the present one, [M·K, C]. */
+  window: Tensor;
+}
+
+/** The states of M sequences in the order in which they advance. A step takes nothing from the host. */
+export class RecurrentStep {
+  readonly layers = new Map<number, StepLayer>();
+  readonly #kernel: number;
+  readonly #rows: Readonly<Record<"sequences" | "start" | "present" | "held" | "following", Tensor>>;
+
+  constructor(
+    private readonly backend: Backend,
+    config: Qwen3_5Config,
+    count: number,
+  ) {
+    const { valueHeads, keySize, valueSize, kernel } = config.deltaNet;
+    this.#kernel = kernel;
+    const vector = (values: readonly number[]) =>
+      backend.fromArray(Uint32Array.from(values), [values.length]);
+    const sequences = Array.from({ length: count }, (_, m) => m);
+    const held = sequences.flatMap((m) => this.heldRows(m));
+    this.#rows = {
+      sequences: vector([...sequences, count]),
+      start: vector(sequences.flatMap((m) => new Array<number>(kernel).fill(m * kernel))),
+      present: vector(sequences.map((m) => (m + 1) * kernel - 1)),
+      held: vector(held),
+      following: vector(held.map((row) => row + 1)),
+    };
+    for (const layer of linearLayers(config))
+      this.layers.set(layer, {
+        state: backend.zeros([count, valueHeads, keySize, valueSize]),
+        window: backend.zeros([count * kernel, convolutionChannels(config.deltaNet)]),
+      });
+  }
+
+  /** Rows of the window that hold the inputs before sequence m's present one. */
+  heldRows(m: number): number[] {
+    return Array.from({ length: this.#kernel - 1 }, (_, i) => m * this.#kernel + i);
+  }
+
+  /** How a token of each sequence goes through a layer. */
+  reach(layer: number): LinearReach {
+    const { backend } = this;
+    const { state, window } = this.layers.get(layer)!;
+    const { sequences, start, present, held, following } = this.#rows;
+    return {
+      convolve: (x, w) => {
+        backend.putRows(window, present, x);
+        const y = backend.gatherRows(backend.causalConv(window, w, start), present);
+        backend.putRows(window, held, backend.gatherRows(window, following));
+        return y;
+      },
+      recur: (q, k, v, gates) => backend.deltaRule(q, k, v, gates, sequences, state),
+    };
+  }
+
+  dispose(): void {
+    this.backend.free(...Object.values<Tensor>(this.#rows));
+    for (const { state, window } of this.layers.values()) this.backend.free(state, window);
+  }
+}
+
+/** Bytes that the linear layers keep of a sequence while it waits, and again while it advances. */
+export function recurrentBytes(config: Qwen3_5Config): number {
+  const { valueHeads, keySize, valueSize, kernel } = config.deltaNet;
+  const values = valueHeads * keySize * valueSize + kernel * convolutionChannels(config.deltaNet);
+  return 2 * 4 * linearLayers(config).length * values;
+}
+
+function linearLayers(config: Qwen3_5Config): number[] {
+  return Array.from({ length: config.layers }, (_, layer) => layer).filter(
+    (layer) => mixerType(config, layer) === "linear_attention",
+  );
+}
