@@ -58,7 +58,7 @@ export function BatchPanel({ run }: { run: Run }) {
                 // biome-ignore lint/suspicious/noArrayIndexKey: a decision may have two responses
                 <option key={n} value={n}>
                   {shownName(each.episode, 80)}, {each.decision}
-                  {each.bridge ? ", the teacher's bridge" : ""}
+                  {each.bridge ? ", the teacher’s bridge" : ""}
                 </option>
               ))}
             </select>{" "}

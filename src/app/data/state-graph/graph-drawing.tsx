@@ -1,5 +1,6 @@
 /** The parts of the state graph as SVG, each drawn again only when what it shows has changed. */
 import { memo } from "react";
+import { TIE_WORD } from "../../../core/retrieval/index.ts";
 import type { Retrieval } from "../../../core/retrieval/types.ts";
 import { shownName } from "../../base/text/shown-text.ts";
 import type { Axis } from "../../url/place.ts";
@@ -248,15 +249,15 @@ export const StudentMarks = memo(function StudentMarks({
   const radius = state === null ? 6 : place.radius(task.states[state]!.executions);
   const matched = record?.matched_visits ?? 0;
   const eligible = record?.candidates.length ?? 0;
-  const tie = (retrieval?.explanation.tie ?? null) !== null;
+  const tie = retrieval?.explanation.tie ?? null;
   const rings = [
     eligible > 0 ? "eligible" : null,
-    tie ? "eligible tie" : null,
+    tie === null ? null : "eligible tie",
     matched > eligible ? "rejected" : null,
   ].filter((ring) => ring !== null);
   const names: Record<string, string> = {
     eligible: `${eligible} of ${matched} matched visits eligible`,
-    "eligible tie": `a tie at the least cost, broken by ${retrieval?.explanation.tie}`,
+    "eligible tie": `a tie at the least cost, broken by ${tie === null ? "" : TIE_WORD[tie]}`,
     rejected: `${matched - eligible} of ${matched} matched visits rejected`,
   };
   return (
