@@ -94,7 +94,11 @@ test("the same job here and on the worker: watched, compared, exported, and ther
     const row = list.getByRole("row", { name: where });
     await row.getByRole("link").click();
     await expect(row).toHaveAttribute("aria-current", "true");
-    await detail(page).getByRole("button", { name: "Rename…" }).click();
+    const button = detail(page).getByRole("button", { name: "Rename…" });
+    await button.click();
+    await page.keyboard.press("Escape");
+    await expect(button).toBeFocused();
+    await page.keyboard.press("Enter");
     await page.getByRole("textbox", { name: "Name of the run" }).fill(name);
     await page.keyboard.press("Enter");
     await expect(list.getByRole("link", { name, exact: true })).toBeVisible();

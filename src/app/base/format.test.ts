@@ -1,8 +1,11 @@
 import { expect, it } from "vitest";
-import { nats, probability, timesAsLikely, visibleToken } from "./format.ts";
+import { nats, percent, probability, timesAsLikely, visibleToken } from "./format.ts";
 
 it("prints probabilities with three figures", () => {
-  expect([0, Math.log(0.25), Math.log(0.00004)].map(probability)).toEqual(["1.000", "0.250", "4.0e-5"]);
+  expect([0, Math.log(0.25), Math.log(0.00004)].map(probability)).toEqual(["1.000", "0.250", "4.0e−5"]);
+});
+it("prints percent with a true minus sign in the exponent", () => {
+  expect([Math.log(0.5), Math.log(0.00004)].map(percent)).toEqual(["50.00%", "4.0e−3%"]);
 });
 it("prints nats with a true minus sign", () => {
   expect([nats(-1.5), nats(1.5, true), nats(-0.0001, true)]).toEqual(["−1.500", "+1.500", "0.000"]);

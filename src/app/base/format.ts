@@ -1,9 +1,15 @@
-/** Figures as the token views print them. */
+/** Figures as the page prints them. */
+
+/**
+ * A printed number with true minus signs, in its exponent too, as every number of the page has them. What is typed and
+ * what goes to other programs keeps hyphens.
+ */
+export const trueMinus = (text: string): string => text.replaceAll("-", "−");
 
 /** A probability from its natural logarithm: three figures, small ones with an exponent. */
 export function probability(logprob: number): string {
   const p = Math.exp(logprob);
-  return p >= 0.001 || p === 0 ? p.toFixed(3) : p.toExponential(1);
+  return p >= 0.001 || p === 0 ? p.toFixed(3) : trueMinus(p.toExponential(1));
 }
 
 /** Nats, with a sign when it is a difference. A true minus sign, so that columns align. */
@@ -13,10 +19,10 @@ export function nats(value: number, signed = false, digits = 3): string {
   return `${value < 0 ? "−" : signed ? "+" : ""}${text}`;
 }
 
-/** A probability from its natural logarithm as the paper's case study prints it: `97.69%`, small ones `4.0e-3%`. */
+/** A probability from its natural logarithm as the paper's case study prints it: `97.69%`, small ones `4.0e−3%`. */
 export function percent(logprob: number): string {
   const value = 100 * Math.exp(logprob);
-  return `${value >= 0.01 || value === 0 ? value.toFixed(2) : value.toExponential(1)}%`;
+  return `${value >= 0.01 || value === 0 ? value.toFixed(2) : trueMinus(value.toExponential(1))}%`;
 }
 
 const SCALES = [

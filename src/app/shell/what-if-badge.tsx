@@ -23,7 +23,15 @@ export function WhatIfBadge() {
           Save as record
         </button>
       )}
-      <button type="button" onClick={resetWhatIf}>
+      <button
+        type="button"
+        onClick={() => {
+          resetWhatIf();
+          // This button goes: on from the controls, where the view has them.
+          const controls = document.querySelector<HTMLElement>("[aria-controls=what-if-controls]");
+          (controls ?? document.getElementById("view"))?.focus();
+        }}
+      >
         Reset to the full method
       </button>
     </div>

@@ -11,6 +11,11 @@ export type LibraryLink = Pick<Place, "library" | "disk" | "addresses">;
 export const SHIPPED = ["sample", "miniature"] as const;
 export type Shipped = (typeof SHIPPED)[number];
 
+export const SHIPPED_TITLES: Record<Shipped, string> = {
+  sample: "the sample",
+  miniature: "the miniature world",
+};
+
 /** The libraries in them. Those with a number differ in how many commands of the recorded executions were random, in %. */
 export const SHIPPED_LIBRARIES = ["sample", "miniature", "miniature-30", "miniature-75"] as const;
 export type ShippedLibrary = (typeof SHIPPED_LIBRARIES)[number];

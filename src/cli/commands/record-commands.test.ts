@@ -73,7 +73,7 @@ describe("validate", () => {
       out: `${long}: valid: 1 source, 1 task, 31 decisions\n`,
       err:
         `${long}: note: 1 source of alfworld left out: ` +
-        "its environment's library holds successful plans of 1 to 30 decisions only\n",
+        "the library of its environment holds successful plans of 1 to 30 decisions only\n",
     });
     const bad = join(folder, "bad.jsonl");
     await writeFile(bad, JSON.stringify({ ...plan, decisions: [{ ...decision, entry_allowed: "no" }] }));

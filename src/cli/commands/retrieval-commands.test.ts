@@ -65,7 +65,7 @@ describe("gcopd retrieve", () => {
   it.each([
     [
       "alfworld",
-      "gcopd: note: %: 2 sources of alfworld left out: its environment's library holds complete, replay-checked records only\n" +
+      "gcopd: note: %: 2 sources of alfworld left out: the library of its environment holds complete, replay-checked records only\n" +
         "495 decisions of 30 episodes over 87 sources of 5 tasks\n",
     ],
     ["webshop", "262 decisions of 24 episodes over 65 sources of 4 tasks\n"],

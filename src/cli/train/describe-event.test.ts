@@ -14,6 +14,8 @@ it("says whether responses are the current student's", () => {
     ...{ teacher: model, student: model, parent: null, resumedFrom: null },
   } as const;
   expect(describeEvent({ ...start, unit: "episode" })).toContain("2 steps, off-policy after step 1; ");
+  // No step comes after the only one.
+  expect(describeEvent({ ...start, unit: "episode", steps: 1 })).toContain("3 episodes, 1 step; ");
   expect(describeEvent({ ...start, unit: "task" })).toContain("3 tasks, 2 steps, on policy; ");
 });
 

@@ -1,6 +1,6 @@
 import { spentWords } from "../../core/loop/budget.ts";
 import type { TrainEvent } from "../../core/loop/events.ts";
-import { policyWords } from "../../core/loop/train-config.ts";
+import { startedPolicy } from "../../core/loop/train-config.ts";
 import { plainLine } from "../../core/plain-text.ts";
 import { countOf, plural } from "../../core/plural.ts";
 import type { EngineInfo } from "../../core/ports.ts";
@@ -33,9 +33,10 @@ export function describeEvent(event: TrainEvent): string | null {
           : parent !== null
             ? `, from step ${parent.step} of ${parent.name}`
             : "";
+      const policy = startedPolicy(unit, event);
       return (
         `${method}: ${countOf(units, unit)}, ${countOf(steps, "step")}${from}` +
-        `, ${policyWords(unit === "task")}; ` +
+        `${policy === null ? "" : `, ${policy}`}; ` +
         modelWords(teacher, student)
       );
     }

@@ -332,6 +332,15 @@ export function isFreshRun({ sample, environment }: { sample?: unknown; environm
 /** What the responses of a run are to the student that each step updates. */
 export const policyWords = (fresh: boolean): string => (fresh ? "on policy" : "off-policy after step 1");
 
+/** The same of a run that has begun; null where no step follows its first one. */
+export function startedPolicy(
+  unit: "episode" | "task",
+  { steps, parent }: { steps: number; parent: { step: number } | null },
+): string | null {
+  const fresh = unit === "task";
+  return fresh || steps - (parent?.step ?? 0) > 1 ? policyWords(fresh) : null;
+}
+
 /**
  * The schedule that a config names: its own stages, or those of the method. Commands read the file of a method with the
  * config.

@@ -23,11 +23,11 @@ type AdmissionRules = Pick<RetrievalRules, "trustedSourcesOnly" | "planDecisions
 export function exclusion(record: Admitted, rules: AdmissionRules): string | null {
   const trusted = record.complete && record.verified;
   if (rules.trustedSourcesOnly && !trusted)
-    return "its environment's library holds complete, replay-checked records only";
+    return "the library of its environment holds complete, replay-checked records only";
   const { planDecisions: most } = rules;
   if (most === null || !isAugmentation({ origin: { kind: record.origin } })) return null;
   if (trusted && record.success && record.decisions >= 1 && record.decisions <= most) return null;
-  return `its environment's library holds successful plans of 1 to ${most} decisions only`;
+  return `the library of its environment holds successful plans of 1 to ${most} decisions only`;
 }
 
 /** D_x: the sources that the environment's library holds. */

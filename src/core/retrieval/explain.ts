@@ -23,7 +23,7 @@ export const REASON_TEXT: Record<IneligibleReason, string> = {
   entry_rolled_back: "its next decision was rolled back",
   entry_without_action: "its next decision has no action",
   entry_ruled_out: "its recorder rules the next decision out as an entry",
-  terminal_entry: "it is the source's last visit",
+  terminal_entry: "it is the source’s last visit",
 };
 
 /** Orders the failed visits at student position u by (|j-u|, d(r,0), repetition, j), then source id; best first. */
@@ -139,11 +139,19 @@ function tieBreak(candidates: readonly RankedVisit[], studentCost: number | null
   return studentCost === first.cost ? "external over student" : null;
 }
 
+/** What broke a tie, to be read after "broken by". */
+export const TIE_WORD: Record<NonNullable<Explanation["tie"]>, string> = {
+  "external over student": "external over student",
+  repetition: "repetition",
+  position: "visit",
+  source: "source",
+};
+
 const TIE_TEXT: Record<NonNullable<Explanation["tie"]>, string> = {
-  "external over student": "a recorded execution goes before the student's own at equal cost",
+  "external over student": "a recorded execution goes before the student’s own at equal cost",
   repetition: "the smaller repetition goes first at equal cost",
-  position: "the earlier position goes first at equal cost and repetition",
-  source: "the source id decides at equal cost, repetition and position",
+  position: "the earlier visit goes first at equal cost and repetition",
+  source: "the source id decides at equal cost, repetition and visit",
 };
 
 function sentence(
@@ -163,17 +171,17 @@ function sentence(
     const best = record.candidates[0]!;
     if (record.winner.kind === "student") {
       parts.push(
-        `the student's own continuation wins with ${countOf(record.winner.cost, "decision")} left, fewer than ` +
+        `the student’s own continuation wins with ${countOf(record.winner.cost, "decision")} left, fewer than ` +
           `${best.cost} from ${best.source}${pin === undefined ? ", so no external record is retained" : ""}`,
       );
     } else {
       const own =
-        facts.studentCost === null ? "" : ` (the student's own continuation takes ${facts.studentCost})`;
+        facts.studentCost === null ? "" : ` (the student’s own continuation takes ${facts.studentCost})`;
       const least = record.candidates.filter(({ cost }) => cost === best.cost).length;
       const tied = facts.tie === null || least < 2 ? "" : `${least} recorded visits tie at this cost: `;
       const tie = facts.tie === null ? "" : `; ${tied}${TIE_TEXT[facts.tie]}`;
       parts.push(
-        `${best.source} wins from its position ${best.position} with ${countOf(best.cost, "decision")} left${own}${tie}`,
+        `${best.source} wins from its visit ${best.position} with ${countOf(best.cost, "decision")} left${own}${tie}`,
       );
     }
   } else {
@@ -253,7 +261,7 @@ function failureText(reference: Reference | null, facts: Facts): string {
     facts.failed.length === 1
       ? "the only failed visit there"
       : `the closest of ${facts.failed.length} failed visits there`;
-  return `${referenceText(reference, facts)} (${of}, ${apart === 0 ? "at the same position" : `${countOf(apart, "position")} apart`})`;
+  return `${referenceText(reference, facts)} (${of}, ${apart === 0 ? "at the same step" : `${countOf(apart, "step")} apart`})`;
 }
 
 /** A whole record that the rules fall back on. */
@@ -314,9 +322,9 @@ function referenceText(reference: Reference | null, { prepared }: Facts): string
   const { source, position, student_position: u } = reference;
   switch (reference.relation) {
     case "current":
-      return `${source}, which shares this state at its position ${position}`;
+      return `${source}, which shares this state at its visit ${position}`;
     case "historical":
-      return `${source}, whose position ${position} shares the state of the student's earlier decision ${u}`;
+      return `${source}, whose visit ${position} shares the state of the student’s earlier decision ${u}`;
     case "unaligned":
       return `${source}, not aligned with the student`;
     case "unverified": {

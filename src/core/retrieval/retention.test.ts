@@ -88,7 +88,7 @@ describe("retention", () => {
     expect(left(SCIENCEWORLD)).toEqual([]);
     const { explanation } = find([long], student("X-", false), 0, ALFWORLD);
     expect(explanation.sentence).toContain(
-      "planner:31 is left out, because its environment's library holds successful plans of 1 to 30 decisions only",
+      "planner:31 is left out, because the library of its environment holds successful plans of 1 to 30 decisions only",
     );
     expect(() =>
       retrieve(prepareTask([long], ALFWORLD), student("A-", false), 0, {

@@ -27,21 +27,23 @@ describe("the sentence that says why", () => {
     for (const { explanation } of all) {
       expect(explanation.sentence).toMatch(/^[A-Z0-9][^\n]{20,600}\.$/);
       expect(explanation.sentence).not.toMatch(/undefined|null|NaN|\s{2}/);
+      // As the page has them: typographic apostrophes, and "visit" for a place in a recorded execution.
+      expect(explanation.sentence).not.toMatch(/'|position/);
     }
   });
 
-  it("names the winner with position, cost and what it was ranked against", () => {
+  it("names the winner with visit, cost and what it was ranked against", () => {
     const won = of(({ record }) => record.winner?.kind === "source");
     expect(won.length).toBeGreaterThan(500);
     for (const { record, explanation } of won) {
       if (record.winner?.kind !== "source") continue;
       const { source, position, cost } = record.winner;
       expect(explanation.sentence).toContain(
-        `${source} wins from its position ${position} with ${cost} decision`,
+        `${source} wins from its visit ${position} with ${cost} decision`,
       );
       if (explanation.studentCost !== null) {
         expect(explanation.sentence).toContain(
-          `the student's own continuation takes ${explanation.studentCost}`,
+          `the student’s own continuation takes ${explanation.studentCost}`,
         );
       }
       const tied = record.candidates.filter((each) => each.cost === cost).length;
@@ -75,9 +77,8 @@ describe("the sentence that says why", () => {
 
   const RELATIONS: Record<Reference["relation"], RegExp> = {
     current:
-      /which shares this state at its position \d+ \((the only|the closest of \d+) failed visits? there, /,
-    historical:
-      /whose position \d+ shares the state of the student's earlier decision \d+ \(.*\d+|same position/,
+      /which shares this state at its visit \d+ \((the only|the closest of \d+) failed visits? there, /,
+    historical: /whose visit \d+ shares the state of the student’s earlier decision \d+ \(.*\d+|same step/,
     unaligned:
       /the shortest (eligible success|trusted success|trusted failure) of the task, not aligned with the student \(no .*; it has \d+ decisions?\)/,
     unverified:

@@ -1,6 +1,7 @@
 /** A small line chart: d3 scales and curves, drawn by React; series differ by dash and point, not by colour alone. */
 import { extent, line, scaleLinear } from "d3";
 import { useRef } from "react";
+import { trueMinus } from "../format.ts";
 import { useSize } from "../use-size.ts";
 import { ValueAxis } from "./value-axis.tsx";
 
@@ -62,7 +63,7 @@ export function LineChart({
     .ticks(Math.max(2, Math.floor(width / 80)))
     .filter((tick) => !wholeX || Number.isInteger(tick));
   const last = series.map(
-    ({ name, points: own }) => `${name} ${own.at(-1)?.y.toPrecision(4) ?? "nothing yet"}`,
+    ({ name, points: own }) => `${name} ${trueMinus(own.at(-1)?.y.toPrecision(4) ?? "nothing yet")}`,
   );
   return (
     <figure className="chart" ref={box}>

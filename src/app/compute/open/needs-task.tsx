@@ -10,10 +10,9 @@ export function NeedsTask() {
   const library = useUi((ui) => ui.library);
   const problem = useUi((ui) => ui.viewProblem);
   const task = useUi((ui) => ui.place.task);
-  const opening = useUi((ui) => ui.opening);
   const view = useUi((ui) => ui.place.view);
   if (problem !== null) return <ViewProblem text={problem} />;
-  if (library === null) return opening === null ? <NothingOpen /> : null;
+  if (library === null) return <NothingOpen />;
   if (task !== null) return <p className="note">Reading the task…</p>;
   const first = library.tasks[0];
   return (

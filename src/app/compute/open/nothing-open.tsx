@@ -1,5 +1,6 @@
 /** In place of a view while no library is open: what it would show, and the ways to open one. */
-import { opensByItself } from "../../url/library-link.ts";
+import { shownName } from "../../base/text/shown-text.ts";
+import { opensByItself, SHIPPED_TITLES, shippedName } from "../../url/library-link.ts";
 import type { View } from "../../url/place.ts";
 import { askEvidenceTest } from "../gate/run-gate.ts";
 import { useUi } from "../store.ts";
@@ -55,7 +56,9 @@ export function NothingOpen() {
   const view = useUi((ui) => ui.place.view);
   const own = useUi(({ place }) => place.library?.startsWith("own") === true && !opensByItself(place));
   const busy = useUi((ui) => ui.opening !== null);
+  const linked = useUi(({ place, opening }) => opening !== null && opensByItself(place));
   const { title, shows } = PURPOSES[view];
+  if (linked) return <OpeningLinked />;
   return (
     <section className="empty" aria-labelledby="empty-title" data-testid="nothing-open">
       <h2 id="empty-title">{title}</h2>
@@ -118,5 +121,18 @@ export function NothingOpen() {
         </ol>
       )}
     </section>
+  );
+}
+
+/** In place of a view while the library that its link names is opened. */
+function OpeningLinked() {
+  const { library, disk, addresses } = useUi((ui) => ui.place);
+  const shipped = shippedName({ library });
+  const [first = "", ...more] = disk.length > 0 ? disk : addresses;
+  return (
+    <p className="opening-linked note" role="status" data-testid="opening-linked">
+      Opening {shipped === null ? <bdi>{shownName(first)}</bdi> : SHIPPED_TITLES[shipped]}
+      {more.length > 0 && ` and ${more.length} more`}…
+    </p>
   );
 }

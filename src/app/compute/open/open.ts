@@ -20,7 +20,7 @@ import { sharedFolder } from "../../data/shared-folder.ts";
 import { shippedBase } from "../../data/shipped-base.ts";
 import {
   type LibraryLink,
-  type Shipped,
+  SHIPPED_TITLES,
   type ShippedLibrary,
   shippedLibrary,
   shippedLink,
@@ -82,11 +82,6 @@ export function stopOpening(): void {
   if (getUi().opening !== null) void libraryWorker().stopOpening();
 }
 
-const OPENING: Record<Shipped, string> = {
-  sample: "Opening the sample…",
-  miniature: "Opening the miniature world…",
-};
-
 /** Opens a shipped library; where it is open, shows it from the start. */
 async function openShipped(name: ShippedLibrary, byLink: boolean): Promise<void> {
   const { libraries, opening, place } = getUi();
@@ -97,7 +92,7 @@ async function openShipped(name: ShippedLibrary, byLink: boolean): Promise<void>
     return;
   }
   await open(
-    OPENING[folder],
+    `Opening ${SHIPPED_TITLES[folder]}…`,
     (onProgress) => libraryWorker().openShipped(name, shippedBase(folder), onProgress),
     { byLink },
   );

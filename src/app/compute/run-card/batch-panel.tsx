@@ -1,7 +1,7 @@
 /** The student's tokens of a run's latest step: what pulled each one, how far, and whether it was clipped. */
 import { useEffect, useState } from "react";
 import { describeFault } from "../../base/faults.ts";
-import { nats, probability, shortToken } from "../../base/format.ts";
+import { nats, probability, shortToken, trueMinus } from "../../base/format.ts";
 import { shownName } from "../../base/text/shown-text.ts";
 import { models } from "../models/models.ts";
 import { type BatchDecision, type BatchView, parseBatch } from "../runs/batch.ts";
@@ -58,13 +58,13 @@ export function BatchPanel({ run }: { run: Run }) {
                 // biome-ignore lint/suspicious/noArrayIndexKey: a decision may have two responses
                 <option key={n} value={n}>
                   {shownName(each.episode, 80)}, {each.decision}
-                  {each.bridge ? ", the teacher's bridge" : ""}
+                  {each.bridge ? ", the teacher’s bridge" : ""}
                 </option>
               ))}
             </select>{" "}
             <span className="note">
               {batch.decisions.length} decisions; weight of each of its tokens{" "}
-              {decision.weight.toPrecision(3)}
+              {trueMinus(decision.weight.toPrecision(3))}
             </span>
           </label>
           <TokenRows decision={decision} />

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import fc from "../../../../test/support/property.ts";
 import { NO_FIGURES, type RunEvaluation } from "../runs/run.ts";
 import { newRun } from "../runs/runs-store.ts";
-import { curveOf, readAt, spread } from "./figures.ts";
+import { curveOf, intervalText, numberText, readAt, spread } from "./figures.ts";
 
 it("reads the last evaluation up to a step, with its spread, and draws its interval", () => {
   const evaluation = (step: number, mean: number, sd: number | null): RunEvaluation => ({
@@ -29,6 +29,14 @@ it("reads the last evaluation up to a step, with its spread, and draws its inter
   ]);
   expect(readAt({ ...run, figures: NO_FIGURES }, "evaluatedSr", 3)).toBe("–");
   expect(readAt(run, "loss", 3)).toBe("–");
+});
+
+it("writes every minus sign as one, in an exponent too", () => {
+  expect([numberText(-3e-9), numberText(0.5), intervalText([-20.1, 3])]).toEqual([
+    "−3.00e−9",
+    "0.5000",
+    "−20.1 to 3.0",
+  ]);
 });
 
 it("puts the numbers of curves apart, in the order of their ends", () => {

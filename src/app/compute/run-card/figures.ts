@@ -2,11 +2,12 @@
 import { bisector } from "d3";
 import type { Interval, Spread } from "../../../core/evaluation/index.ts";
 import type { XY } from "../../base/chart/decimate.ts";
+import { trueMinus } from "../../base/format.ts";
 import type { Run, RunEvaluation, RunPoint } from "../runs/run.ts";
 
 /** "12.5 to 50.0". */
 export const intervalText = (interval: Interval): string =>
-  interval.map((end) => end.toFixed(1)).join(" to ");
+  interval.map((end) => trueMinus(end.toFixed(1))).join(" to ");
 
 export interface ShownFigure {
   key:
@@ -118,5 +119,5 @@ export function numberText(value: number): string {
   if (value === 0) return "0";
   const text =
     Math.abs(value) >= 1e-3 && Math.abs(value) < 1e5 ? value.toPrecision(4) : value.toExponential(2);
-  return text.replace("-", "−");
+  return trueMinus(text);
 }

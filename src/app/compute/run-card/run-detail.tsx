@@ -1,6 +1,6 @@
 /** One run: its state, what it was asked, its command, its log and files, and its export. */
 import { type ReactNode, useState } from "react";
-import { policyWords } from "../../../core/loop/train-config.ts";
+import { startedPolicy } from "../../../core/loop/train-config.ts";
 import { countOf } from "../../../core/plural.ts";
 import { servedWords, TOLD_ABOVE } from "../../../engine/remote/calibration.ts";
 import { ENDED } from "../../../protocol/job-state.ts";
@@ -161,10 +161,16 @@ export function RunDetail({
   );
 }
 
-const POLICY_NOTES = {
-  episode: `Trains on recorded responses: ${policyWords(false)}.`,
-  task: `Its student plays each batch before the step: ${policyWords(true)}.`,
+const DATA_NOTES = {
+  episode: "Trains on recorded responses",
+  task: "Its student plays each batch before the step",
 } as const;
+
+function dataNote(start: Figures["start"]): string[] {
+  if (start?.unit === undefined) return [];
+  const policy = startedPolicy(start.unit, start);
+  return [`${DATA_NOTES[start.unit]}${policy === null ? "" : `: ${policy}`}.`];
+}
 
 /** Whether what it wrote can be read: of a run on a target, what was fetched. */
 const hasFiles = ({ where, launched }: Run): boolean => where !== "target" || launched?.fetched_at != null;
@@ -186,7 +192,7 @@ function notes({ excluded, epoch, start }: Figures): string[] {
   const batches = excluded.filter(({ whole }) => whole).length;
   const repeating = epoch?.repeating ?? 0;
   return [
-    start?.unit === undefined ? [] : POLICY_NOTES[start.unit],
+    dataNote(start),
     excluded.length > 0
       ? [
           technical > 0

@@ -1,6 +1,7 @@
 /** What a run trains, and with what: one line of facts from its config and its start. */
 import { configuredMethod, type TrainConfig } from "../../../core/loop/train-config.ts";
 import { countOf } from "../../../core/plural.ts";
+import { trueMinus } from "../../base/format.ts";
 import { shownName } from "../../base/text/shown-text.ts";
 import { checkConfig } from "../runs/config-fields.ts";
 import type { Run } from "../runs/run.ts";
@@ -41,7 +42,7 @@ function factsOf(config: TrainConfig, { figures: { start }, where, launched }: R
             : countOf(episodes.length, "episode"),
     ],
     ["per step", countOf(batch, environment === undefined ? "episode" : "task")],
-    ["learning rate", String(settings.learning_rate)],
+    ["learning rate", trueMinus(String(settings.learning_rate))],
     ["seed", String(seed)],
     [
       "on",

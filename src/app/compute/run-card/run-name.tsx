@@ -1,6 +1,7 @@
 /** What a run is called, and the field to call it something else. */
-import { useEffect, useRef, useState } from "react";
+import { type RefObject, useEffect, useRef, useState } from "react";
 import { shownName } from "../../base/text/shown-text.ts";
+import { useFocusBack } from "../../base/use-focus-back.ts";
 import type { Run } from "../runs/run.ts";
 import { renameRun, useNaming } from "../runs/run-actions.ts";
 
@@ -9,16 +10,17 @@ export const LONGEST_NAME = 200;
 
 export function RunName({ run }: { run: Run }) {
   const naming = useNaming((state) => state.id === run.id);
-  return naming ? <NameField run={run} /> : <NameShown run={run} />;
+  const rename = useFocusBack<HTMLButtonElement>(naming);
+  return naming ? <NameField run={run} /> : <NameShown run={run} rename={rename} />;
 }
 
-function NameShown({ run }: { run: Run }) {
+function NameShown({ run, rename }: { run: Run; rename: RefObject<HTMLButtonElement | null> }) {
   return (
     <div className="run-name">
       <h2 id="run-title">
         <bdi>{shownName(run.title)}</bdi>
       </h2>
-      <button type="button" onClick={() => useNaming.setState({ id: run.id })}>
+      <button ref={rename} type="button" onClick={() => useNaming.setState({ id: run.id })}>
         Rename…
       </button>
     </div>

@@ -80,6 +80,9 @@ describe("what a run's responses are to its student", () => {
     expect(run({})).toBeNull();
     expect(run({}, fold([start(null)]))).toBe("off-policy after step 1");
     expect(run({}, fold([start(null, null, "task")]))).toBe("on policy");
+    // Nothing comes after its only step.
+    const three = { name: "parent", step: 3 } as ParentRun;
+    expect(run({}, fold([start(null, three)]))).toBeNull();
   });
 });
 

@@ -1,5 +1,6 @@
 /** The parts of the state graph as SVG, each drawn again only when what it shows has changed. */
 import { memo } from "react";
+import { TIE_WORD } from "../../../core/retrieval/index.ts";
 import type { Retrieval } from "../../../core/retrieval/types.ts";
 import { shownName } from "../../base/text/shown-text.ts";
 import type { Axis } from "../../url/place.ts";
@@ -14,8 +15,10 @@ import {
   edgeWidth,
   executionPath,
   type Geometry,
+  letterFits,
   pathThrough,
 } from "./graph-geometry.ts";
+import type { Label } from "./graph-labels.ts";
 import { HIGHLIGHTS } from "./highlights.ts";
 
 /** Lines that go with the columns, and the border of the lane of unrecorded states. */
@@ -72,11 +75,6 @@ export const Edges = memo(function Edges({
             <path d={curve} strokeWidth={edgeWidth(edge.executions)}>
               <title>{describeEdge(edge, task, axis)}</title>
             </path>
-            {kind === "loop" && edge.transitions > 1 && (
-              <text x={from.x + radius + 3} y={from.y - radius - 4}>
-                {edge.transitions}× by {edge.executions}
-              </text>
-            )}
           </g>
         );
       })}
@@ -84,11 +82,16 @@ export const Edges = memo(function Edges({
   );
 });
 
-/** With more states than this a letter that does not fit into its circle would lie on others. */
-const MOST_OUTSIDE = 150;
-
-export const Nodes = memo(function Nodes({ task, place }: { task: TaskModel; place: Geometry }) {
-  const outside = place.nodes.filter((node) => node !== null).length <= MOST_OUTSIDE;
+export const Nodes = memo(function Nodes({
+  task,
+  place,
+  labels,
+}: {
+  task: TaskModel;
+  place: Geometry;
+  /** Those beside the states. */
+  labels: ReadonlyMap<number, readonly Label[]>;
+}) {
   return (
     <g className="nodes">
       {task.states.map((state, i) => {
@@ -96,17 +99,24 @@ export const Nodes = memo(function Nodes({ task, place }: { task: TaskModel; pla
         if (node == null) return null;
         const { x, y } = node;
         const radius = place.radius(state.executions);
-        const fits = radius >= (state.letter.length > 1 ? 9.5 : 7);
         return (
           // biome-ignore lint/suspicious/noArrayIndexKey: the index is the state's identity
           <g key={i} className="node" data-state={i} transform={`translate(${x},${y})`}>
             <circle r={radius} className={state.cost === null ? "no-success" : ""} />
-            {state.letter !== "" && fits && <text dy="0.35em">{state.letter}</text>}
-            {state.letter !== "" && !fits && outside && (
-              <text className="outside" x={radius + 1} y={radius + 8}>
-                {state.letter}
-              </text>
+            {state.letter !== "" && letterFits(state.letter, radius) && (
+              <text dy="0.35em">{state.letter}</text>
             )}
+            {labels.get(i)?.map(({ kind, text, x, y, anchor, crowded }) => (
+              <text
+                key={kind}
+                className={`beside ${kind}${crowded ? " crowded" : ""}`}
+                x={x}
+                y={y}
+                style={{ textAnchor: anchor }}
+              >
+                {text}
+              </text>
+            ))}
             <title>{describeNode(task, i)}</title>
           </g>
         );
@@ -248,15 +258,15 @@ export const StudentMarks = memo(function StudentMarks({
   const radius = state === null ? 6 : place.radius(task.states[state]!.executions);
   const matched = record?.matched_visits ?? 0;
   const eligible = record?.candidates.length ?? 0;
-  const tie = (retrieval?.explanation.tie ?? null) !== null;
+  const tie = retrieval?.explanation.tie ?? null;
   const rings = [
     eligible > 0 ? "eligible" : null,
-    tie ? "eligible tie" : null,
+    tie === null ? null : "eligible tie",
     matched > eligible ? "rejected" : null,
   ].filter((ring) => ring !== null);
   const names: Record<string, string> = {
     eligible: `${eligible} of ${matched} matched visits eligible`,
-    "eligible tie": `a tie at the least cost, broken by ${retrieval?.explanation.tie}`,
+    "eligible tie": `a tie at the least cost, broken by ${tie === null ? "" : TIE_WORD[tie]}`,
     rejected: `${matched - eligible} of ${matched} matched visits rejected`,
   };
   return (

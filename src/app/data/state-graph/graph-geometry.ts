@@ -24,6 +24,10 @@ export interface Geometry {
   radius(executions: number): number;
 }
 
+/** Whether a state's letter fits into its circle. */
+export const letterFits = (letter: string, radius: number): boolean =>
+  radius >= (letter.length > 1 ? 9.5 : 7);
+
 /** Area of a node ∝ distinct executions, in pixels of radius for one. */
 const UNIT_RADIUS = 3.1;
 

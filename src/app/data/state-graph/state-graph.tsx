@@ -25,6 +25,7 @@ import {
   StudentPath,
 } from "./graph-drawing.tsx";
 import { executionPath, geometry } from "./graph-geometry.ts";
+import { graphLabels } from "./graph-labels.ts";
 import { ZOOM_STEP } from "./graph-view.ts";
 import { GraphViewport } from "./graph-viewport.tsx";
 import { HighlightChips } from "./highlight-chips.tsx";
@@ -82,6 +83,7 @@ export const StateGraph = memo(function StateGraph({
   const labels = useMemo(() => axisLabels(axis, layout), [axis, layout]);
   const columns = useMemo(() => labels.map(({ column }) => column), [labels]);
   const large = (part?.size ?? task.states.length) > CANVAS_FROM;
+  const beside = useMemo(() => (large ? null : graphLabels(drawn, place)), [large, drawn, place]);
   const scene = useMemo(
     () => (large ? graphScene(drawn, layout, place) : null),
     [large, drawn, layout, place],
@@ -178,7 +180,7 @@ export const StateGraph = memo(function StateGraph({
               <HighlightPaths highlights={highlights} task={drawn} axis={axis} place={place} />
             )}
             {episode && <StudentPath episode={episode} task={drawn} axis={axis} place={place} />}
-            {!large && <Nodes task={task} place={place} />}
+            {beside && <Nodes task={task} place={place} labels={beside} />}
             {episode && (
               <StudentMarks
                 task={drawn}

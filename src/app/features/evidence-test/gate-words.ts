@@ -8,6 +8,7 @@ import {
 } from "../../../core/gate/index.ts";
 import type { Estimate } from "../../../core/statistics/index.ts";
 import { csvField } from "../../base/export/csv-field.ts";
+import { trueMinus } from "../../base/format.ts";
 import { CONTROL_TITLES } from "../../url/what-if.ts";
 
 export const CONTEXT_TITLES: Record<GateContext, string> = {
@@ -18,7 +19,7 @@ export const CONTEXT_TITLES: Record<GateContext, string> = {
 
 /** A probability, or a mean of some: three digits, small ones with an exponent. */
 export const share = (value: number): string =>
-  value === 0 || value >= 0.0005 ? value.toFixed(3) : value.toExponential(0).replace("-", "−");
+  value === 0 || value >= 0.0005 ? value.toFixed(3) : trueMinus(value.toExponential(0));
 
 /** A difference of two, with its sign. */
 export const change = (value: number): string =>

@@ -1,6 +1,7 @@
 /** The tags of a run, with a field for one more. */
 import { useState } from "react";
 import { shownName } from "../../base/text/shown-text.ts";
+import { useFocusBack } from "../../base/use-focus-back.ts";
 import type { Run } from "../../compute/runs/run.ts";
 import { addTag, LONGEST_TAG, removeTag, useTags } from "../../compute/runs/run-tags.ts";
 
@@ -9,6 +10,7 @@ const NONE: readonly string[] = [];
 export function RunTags({ run: { id, title } }: { run: Pick<Run, "id" | "title"> }) {
   const tags = useTags((state) => state.tags[id] ?? NONE);
   const [adding, setAdding] = useState(false);
+  const add = useFocusBack<HTMLButtonElement>(adding);
   return (
     <span className="run-tags">
       {tags.map((tag) => (
@@ -17,7 +19,10 @@ export function RunTags({ run: { id, title } }: { run: Pick<Run, "id" | "title">
           <button
             type="button"
             className="plain"
-            onClick={() => removeTag(id, tag)}
+            onClick={() => {
+              removeTag(id, tag);
+              add.current?.focus();
+            }}
             aria-label={`Remove the tag ${shownName(tag)}: ${shownName(title)}, ${id}`}
           >
             ×
@@ -28,6 +33,7 @@ export function RunTags({ run: { id, title } }: { run: Pick<Run, "id" | "title">
         <TagField run={id} onEnd={() => setAdding(false)} />
       ) : (
         <button
+          ref={add}
           type="button"
           className="plain link add-tag"
           onClick={() => setAdding(true)}

@@ -74,7 +74,7 @@ export function RecordedPanel({ recorded, pinned }: { recorded: RecordedTokens; 
               <th
                 scope="col"
                 className="number"
-                title="log p of the recorded teacher minus the recorded student's"
+                title="log p of the recorded teacher minus the recorded student’s"
               >
                 A = teacher − student
               </th>

@@ -1,6 +1,7 @@
 /** The start and stop of students, and what they are trained with: methods, seeds, budget, measurement. */
 import { METHOD_IDS, methodLabel } from "../../../../core/method/index.ts";
 import { formatRange } from "../../../base/eta.ts";
+import { trueMinus } from "../../../base/format.ts";
 import { isModelAtWork } from "../../../compute/computing.ts";
 import { useUi } from "../../../compute/store.ts";
 import { studentComparison } from "../../../compute/students/run-students.ts";
@@ -17,7 +18,7 @@ const FIELDS: { key: NumberKey; label: string; text?: (value: number) => string 
   { key: "every", label: "Measured every", text: (n) => (n === 1 ? "step" : `${n} steps`) },
   { key: "unseen", label: "Unseen tasks" },
   { key: "temperature", label: "Played", text: (t) => (t === 0 ? "greedily" : `at T = ${t}`) },
-  { key: "learningRate", label: "Learning rate", text: (rate) => rate.toExponential(0).replace("e-", "e−") },
+  { key: "learningRate", label: "Learning rate", text: (rate) => trueMinus(rate.toExponential(0)) },
   {
     key: "maxGradNorm",
     label: "Max gradient norm",

@@ -1,4 +1,5 @@
 /** What the students' comparison says, in words. */
+import { trueMinus } from "../../../base/format.ts";
 import type { Registered } from "../../../compute/students/registered.ts";
 import type { CurvePoint } from "../../../compute/students/study.ts";
 import { FEWEST_TRAININGS, type StudyPair } from "../../../compute/students/study-results.ts";
@@ -52,7 +53,7 @@ export function registeredPair(
   const label = (id: string): string => methods.find(({ method }) => method === id)?.label ?? id;
   const toldApart = p < LEVEL;
   const text = pairText({ a: label(a), b: label(b), n, difference: mean, interval, toldApart });
-  return `${text}, p = ${p < 0.001 ? p.toExponential(0).replace("e-", "e−") : p.toFixed(2)} after Holm`;
+  return `${text}, p = ${p < 0.001 ? trueMinus(p.toExponential(0)) : p.toFixed(2)} after Holm`;
 }
 
 /** `GC-OPD beats Vanilla OPD; GC-OPD and GC: success only are not told apart.` */

@@ -82,6 +82,7 @@ describe("rows of matched visits", () => {
       "2 rejected for this",
       "1 switched off",
     ]);
+    expect(alikeText(groups[0]!, "position")).toBe("2 tied, broken by visit");
   });
 
   it("finds rows by all words of a name, a visit or a reason", () => {

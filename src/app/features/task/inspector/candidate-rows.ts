@@ -1,5 +1,5 @@
 /** The rows of the table of matched visits, in its order, and the words that find them. */
-import { REASON_TEXT } from "../../../../core/retrieval/index.ts";
+import { REASON_TEXT, TIE_WORD } from "../../../../core/retrieval/index.ts";
 import type { Explanation, MatchedVisit, Retrieval } from "../../../../core/retrieval/types.ts";
 import type { DecisionModel } from "../../../data/model.ts";
 
@@ -70,7 +70,7 @@ export function alikeText([first, ...rest]: readonly CandidateRow[], tie: Explan
   const count = rest.length + 1;
   if (first === undefined || !first.takesPart) return `${count} switched off`;
   if (!first.visit.eligible) return `${count} rejected for this`;
-  return first.won && tie !== null ? `${count} tied, broken by ${tie}` : `${count} tied`;
+  return first.won && tie !== null ? `${count} tied, broken by ${TIE_WORD[tie]}` : `${count} tied`;
 }
 
 /** The rows that have all of these words: of the execution's name, “visit 5”, or what became of it. */

@@ -1,6 +1,7 @@
 /** Matched → eligible → least cost → tie → retained, with what each number counts. */
 
 import { countOf, plural } from "../../../../core/plural.ts";
+import { TIE_WORD } from "../../../../core/retrieval/index.ts";
 import type { Retrieval } from "../../../../core/retrieval/types.ts";
 import { type ReferenceKind, referenceName, referenceSign } from "./retained.ts";
 
@@ -39,7 +40,7 @@ export function Funnel({ retrieval }: { retrieval: Retrieval }) {
         <span className="caption">tie</span>
         <strong>{least === null ? "–" : atLeast}</strong> {least === null ? "" : "at it"}
         <span className="muted">
-          {tie === null ? "no tie to break" : `broken by ${tie}`}
+          {tie === null ? "no tie to break" : `broken by ${TIE_WORD[tie]}`}
           {tie !== null && studentCost === least && "; one is the student’s own"}
         </span>
       </li>

@@ -97,14 +97,17 @@ export function caseLatex(table: CaseTable): string {
 }
 
 function latexPercent(logprob: number): string {
-  const text = percent(logprob).slice(0, -1);
+  const text = hyphens(percent(logprob)).slice(0, -1);
   const [mantissa, exponent] = text.split("e");
   return exponent === undefined ? `${text}\\%` : `$${mantissa}\\times10^{${Number(exponent)}}$\\%`;
 }
 
 function latexNats(value: number): string {
-  return `$${nats(value, true).replace("−", "-")}$`;
+  return `$${hyphens(nats(value, true))}$`;
 }
+
+/** A number of the page as TeX reads it. */
+const hyphens = (text: string): string => text.replaceAll("−", "-");
 
 /** Marks that mean something to TeX or join with their neighbours, and what prints them. */
 const LATEX: Record<string, string> = {

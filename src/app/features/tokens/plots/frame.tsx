@@ -1,6 +1,7 @@
 /** Axes around a plot of tokens, and what the pointer does in it: the nearest token is marked in all plots. */
 import { type ScaleLinear, scaleLinear } from "d3";
 import { type ReactNode, useMemo, useRef } from "react";
+import { tickText } from "../../../base/chart/tick-text.ts";
 import { SaveMenu } from "../../../base/export/save-menu.tsx";
 import { useSize } from "../../../base/use-size.ts";
 import { navigate } from "../../../data/navigate.ts";
@@ -132,13 +133,13 @@ export function Plot({
             <g key={tick} className="tick" transform={`translate(0,${y(tick)})`}>
               <line x1={MARGIN.left} x2={width - MARGIN.right} />
               <text x={MARGIN.left - 6} dy="0.32em" textAnchor="end">
-                {y.tickFormat(4)(tick)}
+                {tickText(y, 4)(tick)}
               </text>
             </g>
           ))}
           {xTicks.map((tick) => (
             <text key={tick} className="tick-x" x={x(tick)} y={height - 15} textAnchor="middle">
-              {x.tickFormat(5)(tick)}
+              {tickText(x, 5)(tick)}
             </text>
           ))}
           <text className="tick-x" x={width - MARGIN.right} y={height - 3} textAnchor="end">

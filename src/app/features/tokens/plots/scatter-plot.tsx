@@ -1,4 +1,4 @@
-/** Each token's log p under the two compared sides: above the diagonal the compared side gives it more. */
+/** Each token’s log p under the two compared sides: above the diagonal the compared side gives it more. */
 import { memo } from "react";
 import type { Compared } from "../comparison.ts";
 import { Plot, padded, type Scales } from "./frame.tsx";
@@ -52,7 +52,7 @@ export function ScatterPlot({
   return (
     <Plot
       title="Side against base"
-      label={`Each token's log p: across, ${base.label}; up, ${side.label}`}
+      label={`Each token’s log p: across, ${base.label}; up, ${side.label}`}
       xLabel={`log p ${base.label}`}
       yLabel={`log p ${side.label}`}
       xDomain={domain}
