@@ -1,8 +1,10 @@
 /** Refusals before any work: no device is opened, no server started, no weight read. */
-import { mkdirSync, writeFileSync } from "node:fs";
-import { expect, it } from "vitest";
-import { at, CPU, freshFolder, lines, MODEL, refused } from "./support/bad-input.ts";
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { at, CPU, freshFolder, lines, MODEL, refused, TOKENIZER } from "./support/bad-input.ts";
 import { runCli } from "./support/cli.ts";
+import { modelFixture } from "./support/golden.ts";
 
 freshFolder();
 
@@ -39,4 +41,51 @@ it("worker: a data folder below a file", async () => {
 it("--version tells the package's", async () => {
   const { code, out } = await runCli("--version");
   expect([code, out]).toEqual([0, expect.stringMatching(/^\d+\.\d+\.\d+\n$/)]);
+});
+
+describe("a tokenizer is looked at as the config is read", () => {
+  const environment = { name: "alfworld", made: { count: 1, seed: 0, size: "small" } };
+  const models = { teacher: modelFixture("tiny-b"), student: modelFixture("tiny-a") };
+  const playing = { environment, model: models.student };
+  const configs = {
+    collect: playing,
+    evaluate: playing,
+    experiment: { environment, ...models, methods: ["opd"] },
+    train: { ...models, episodes: "episodes.jsonl", method: "opd", evaluate: { every: 1, environment } },
+  };
+  const commands = Object.keys(configs) as (keyof typeof configs)[];
+  const started = (command: keyof typeof configs, tokenizer?: string) => {
+    writeFileSync(at("config.json"), JSON.stringify({ ...configs[command], tokenizer }));
+    return refused([command, "--config", at("config.json"), "--out", at("out")]);
+  };
+  const told = (file: string, key = "tokenizer") => `gcopd: ${file}, ${key}: `;
+
+  it.each(commands)("%s: none", async (command) => {
+    expect(await started(command)).toMatch(/config\.json, tokenizer: .*folder has no tokenizer\.json/);
+    const missing = await started(command, "nowhere");
+    expect(missing).toContain(told(at("config.json")));
+    expect(missing).toContain(at("nowhere"));
+  });
+
+  it.each(commands)("%s: one whose file was cut, and one with too many ids", async (command) => {
+    cpSync(TOKENIZER, at("tok"), { recursive: true });
+    const file = join(at("tok"), "tokenizer.json");
+    const whole = readFileSync(file, "utf8");
+    writeFileSync(file, whole.slice(0, -100));
+    expect(await started(command, "tok")).toContain(`${told(at("config.json"))}${file}`);
+    const json = JSON.parse(whole) as { added_tokens: object[] };
+    json.added_tokens.push({ ...json.added_tokens[0], id: 1990, content: "<|far|>" });
+    writeFileSync(file, JSON.stringify(json));
+    const far = await started(command, "tok");
+    expect(far).toMatch(/config\.json, (tokenizer|student): /);
+    expect(far).toContain("the tokenizer does not fit the model: it has ids up to 1990");
+  });
+
+  it("experiment: a teacher on a server has its tokenizer here", async () => {
+    const config = { ...configs.experiment, teacher: "http://127.0.0.1:9" };
+    writeFileSync(at("config.json"), JSON.stringify(config));
+    expect(await refused(["experiment", "--config", at("config.json"), "--out", at("out")])).toContain(
+      `${told(at("config.json"))}missing; expected a folder with the tokenizer`,
+    );
+  });
 });

@@ -34,14 +34,21 @@ export async function absoluteModel(
   named: string,
   check: (folder: string) => unknown = checkModel,
 ): Promise<string> {
-  try {
+  return toldAt({ file, key }, async () => {
     if (parseHubName(named) !== null) return named;
     const path = absoluteFrom(file)(named);
     await check(path);
     return path;
+  });
+}
+
+/** Does `work`. What is wrong with it is told as of a config's file and key. */
+export async function toldAt<T>(where: { file: string; key: string }, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
   } catch (error) {
     if (!(error instanceof InputError)) throw error;
-    throw new InputError(error.message, { file, key });
+    throw new InputError(error.message, where);
   }
 }
 

@@ -5,7 +5,7 @@ import { dirname } from "node:path";
 import { addAbortSignal } from "node:stream";
 import { InputError } from "../core/errors.ts";
 import { utf8Text } from "../core/folder-text.ts";
-import { plainText } from "../core/plain-text.ts";
+import { plainLine, plainText } from "../core/plain-text.ts";
 import { gzip, recordLine } from "../formats/write.ts";
 import { fileError, onFile } from "../node/file-error.ts";
 import { temporaryName, writeAll, writeWhole } from "../node/whole-file.ts";
@@ -101,13 +101,26 @@ export function watchStandardStreams(): void {
   });
 }
 
+/** Clears the terminal's line, and goes to its beginning. */
+const CLEARED = "\r\u001b[2K";
+/** Whether the cursor is behind a passing line. */
+let isPassing = false;
+
+/** Takes a passing line off the terminal. */
+export function endPassing(): void {
+  if (isPassing) process.stderr.write(CLEARED);
+  isPassing = false;
+}
+
 /** Prints a line on standard output; what a terminal would obey is spelled out. */
 export function printLine(text = ""): void {
+  endPassing();
   process.stdout.write(`${plainText(text)}\n`);
 }
 
 /** A reader that goes away (`| head`) ends the writing quietly; any other fault of standard output is an error. */
 async function writeStandardOutput(chunks: AsyncIterable<Uint8Array>): Promise<void> {
+  endPassing();
   ownFaults++;
   let failure: NodeJS.ErrnoException | undefined;
   let wake: (() => void) | undefined;
@@ -226,5 +239,14 @@ export async function writeRecordsOut(
 
 /** One line of progress on standard error; what a terminal would obey is spelled out. */
 export function progress(text: string): void {
+  endPassing();
   process.stderr.write(`${plainText(text)}\n`);
+}
+
+/** The same, but on a terminal the next line takes its place. It is cut there: a line that wraps cannot be taken back. */
+export function passingProgress(text: string): void {
+  const { isTTY, columns } = process.stderr;
+  if (isTTY) process.stderr.write(CLEARED + plainLine(text).slice(0, (columns || 80) - 1));
+  else progress(text);
+  isPassing = isTTY;
 }

@@ -7,7 +7,7 @@ import { DeviceError, InputError } from "../core/errors.ts";
 import { fileError, isSystemError } from "../node/file-error.ts";
 import { PACKAGE } from "../node/package-root.ts";
 import { type Register, UsageError } from "./command.ts";
-import { progress, watchStandardStreams } from "./io.ts";
+import { endPassing, progress, watchStandardStreams } from "./io.ts";
 
 /** By name, in the order of the help. Loading them all takes longer than many of them run. */
 export const COMMANDS: Readonly<Record<string, () => Promise<{ register: Register }>>> = {
@@ -81,5 +81,7 @@ export async function main(args: string[]): Promise<number> {
     }
     progress(`gcopd: internal error: ${error instanceof Error ? error.stack : String(error)}`);
     return 1;
+  } finally {
+    endPassing();
   }
 }

@@ -25,8 +25,8 @@ import { readModelHeader, WEIGHT_CHOICES, type WeightChoice } from "../../tensor
 import { openTokenizer, textCodec } from "../../text/index.ts";
 import { plain, signed, table } from "../demo/table.ts";
 import { openCompute } from "../engine/compute.ts";
+import { howFar } from "../engine/how-far.ts";
 import { interruptible } from "../engine/interrupt.ts";
-import { atMostEvery } from "../engine/json-lines.ts";
 import { downloaded, type EngineOptions, engineOptions, MODEL } from "../engine/options.ts";
 import { openIndexedFile } from "../indexed-file.ts";
 import { checkOut, fileLabel, openBytes, printLine, progress, writeOut, writeRecordsOut } from "../io.ts";
@@ -142,8 +142,8 @@ async function scoreChosen(
     );
     const leftOut: LeftOut[] = [];
     const scored: GateDecision[] = [];
-    const tell = atMostEvery(5000, () =>
-      progress(`${scored.length} of ${chosen.length} decisions: ${meansText(summarizeGate(scored, seed))}`),
+    const tell = howFar(
+      () => `${scored.length} of ${chosen.length} decisions: ${meansText(summarizeGate(scored, seed))}`,
     );
     for await (const group of groups(cases(options, chosen, records, codec, leftOut))) {
       scored.push(...(await scoreGroup(scorer, group, signal)));

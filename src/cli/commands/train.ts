@@ -10,6 +10,7 @@ import type { WorkEvent } from "../../protocol/loop-event.ts";
 import type { Plan } from "../../protocol/plan.ts";
 import { UsageError } from "../command.ts";
 import type { CardChoice } from "../engine/compute.ts";
+import { howFar } from "../engine/how-far.ts";
 import { listenForInterrupts } from "../engine/interrupt.ts";
 import { atMostEvery, printJsonLine } from "../engine/json-lines.ts";
 import { type MemoryOptions, memoryOptions, printPlan } from "../engine/memory-options.ts";
@@ -101,7 +102,7 @@ export async function trained(options: Options): Promise<RunEnd | "interrupted">
       configFile: options.config,
       out: options.out ?? "",
       onEvent: json ? printed : describe,
-      onWork: atMostEvery(json ? 1_000 : 10_000, json ? printedWorking : working),
+      onWork: json ? atMostEvery(1_000, printedWorking) : howFar(working),
       onDownload:
         json && !options.plan
           ? atMostEvery(1_000, ({ done, total }) =>
@@ -197,9 +198,7 @@ function describe(event: TrainEvent): void {
   if (line !== null) progress(line);
 }
 
-function working({ what, done, total, unit }: StepWork): void {
-  progress(`  ${what}: ${done} of ${total} ${unit}`);
-}
+const working = ({ what, done, total, unit }: StepWork): string => `${what}: ${done} of ${total} ${unit}`;
 
 /** As JSON, between the events. */
 function printedWorking(work: Omit<WorkEvent, "type">): void {

@@ -1,4 +1,5 @@
 /** SIGINT and SIGTERM as abort signals, so that work ends in order and nothing half-written stays behind. */
+import { progress } from "../io.ts";
 
 const CODES = { SIGINT: 130, SIGTERM: 143 } as const;
 type Name = keyof typeof CODES;
@@ -48,7 +49,7 @@ export async function interruptible(work: (signal: AbortSignal) => Promise<void>
     await work(interrupt.first);
   } catch (error) {
     if (interrupt.exitCode === null) throw error;
-    process.stderr.write("gcopd: interrupted, nothing was written\n");
+    progress("gcopd: interrupted, nothing was written");
     process.exitCode = interrupt.exitCode;
   } finally {
     interrupt.release();

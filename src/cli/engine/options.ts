@@ -1,9 +1,8 @@
 /** Options that the commands with a model share. */
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { DEVICE_CHOICES, type DeviceChoice } from "../../engine/native/index.ts";
-import { progress } from "../io.ts";
 import type { CardChoice } from "./compute.ts";
-import { atMostEvery } from "./json-lines.ts";
+import { howFar } from "./how-far.ts";
 
 export type ProgressFormat = "text" | "json";
 
@@ -17,11 +16,15 @@ export interface EngineOptions {
 export const MODEL =
   "Hugging Face folder of a Qwen3 or Qwen3.5 model, or hub:OWNER/NAME[@REVISION] to download one";
 
-/** Tells how far a download is, every five seconds. */
+/** Tells how far a download is. */
 export function downloaded(): (state: { done: number; total: number }) => void {
-  return atMostEvery(5000, ({ done, total }) => {
-    if (done < total) progress(`downloaded ${(done / 1e6).toFixed(0)} of ${(total / 1e6).toFixed(0)} MB`);
-  });
+  const tell = howFar(
+    ({ done, total }: { done: number; total: number }) =>
+      `downloaded ${(done / 1e6).toFixed(0)} of ${(total / 1e6).toFixed(0)} MB`,
+  );
+  return (state) => {
+    if (state.done < state.total) tell(state);
+  };
 }
 
 /** `--device`, `--compute`, `--cards` if asked for, and `--progress` unless the command has nothing that a program would follow. */

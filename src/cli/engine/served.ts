@@ -52,7 +52,7 @@ export async function openServer(
     ...options,
   });
   const found = await findServer(server, model.name, signal, model.key);
-  onNote(`${role}: ${found.kind} at ${server.base}, model ${found.model}`);
+  onNote(`The ${role} is ${found.model}, served by ${found.kind} at ${server.base}.`);
   return { server, found };
 }
 
@@ -90,7 +90,7 @@ export async function openServedScorer(
   const scores = await bare.score(requests, work);
   if (own === null) return { scorer: bare, scores };
   if (requests.length === 0) throw new InputError("no decision with a response to calibrate the server with");
-  onNote(`calibrating ${server.base} with ${own.folder}`);
+  onNote(`Scoring some decisions with ${own.folder}, too, to compare ${server.base} with it.`);
   const { results, computedOn } = await ownScores(own, requests, work);
   const compared = calibration(scores, results, computedOn);
   if (isFarApart(compared, server.base))

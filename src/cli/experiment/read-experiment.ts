@@ -17,6 +17,7 @@ import { absoluteFrom, absoluteModel, readConfigFile } from "../config-file.ts";
 import { readText } from "../io.ts";
 import { resolvedEnvironment, withPlace } from "../live/read-play-config.ts";
 import { readMethod } from "../train/read-config.ts";
+import { checkTokenizers } from "../train/run-tokenizer.ts";
 
 /** An experiment with its paths taken from the folder of its file, and its method files read. */
 export type ReadExperiment = Omit<ExperimentConfig, "methods"> & { methods?: MethodEntry[] };
@@ -36,7 +37,7 @@ export async function readExperiment(file: string): Promise<ReadExperiment> {
   for (const [name, keys] of Object.entries(evaluations ?? {}))
     placed.push([name, await withPlace(keys, file, `evaluations.${name}.`)]);
   const entries = methods === undefined ? undefined : await readMethods(methods, file);
-  return {
+  const read = {
     ...config,
     environment: await resolvedEnvironment(environment, file),
     teacher: isServed(teacher) ? teacher : await absoluteModel(file, "teacher", teacher),
@@ -57,6 +58,14 @@ export async function readExperiment(file: string): Promise<ReadExperiment> {
     evaluate: await withPlace(evaluate, file, "evaluate."),
     methods: entries,
   };
+  // The teacher of a collection writes its own prompts.
+  if (isServed(teacher) && library === undefined && tokenizer === undefined)
+    throw new InputError("missing; expected a folder with the tokenizer of the model that the server runs", {
+      file,
+      key: "tokenizer",
+    });
+  await checkTokenizers({ ...read, calibrate_with: read.train.calibrate_with }, file, { part: "train." });
+  return read;
 }
 
 async function readMethods(

@@ -7,6 +7,7 @@ import {
   namedTasks,
   type PlannedEpisode,
   type PlayConfig,
+  type PlayProgress,
   playPlanned,
   taskPlace,
   type WithPolicy,
@@ -28,7 +29,7 @@ export interface PlayRunOptions {
   out: string;
   onNote: (note: string) => void;
   /** `atOnce`: episodes that play side by side. */
-  onProgress: (progress: { done: number; total: number; atOnce: number }) => void;
+  onProgress: (progress: PlayProgress & { atOnce: number }) => void;
   signal: AbortSignal;
   /** Lends the policy to `work`; the config's model by default. */
   withPolicy?: WithPolicy;

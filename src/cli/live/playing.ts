@@ -1,5 +1,7 @@
+import { countOf } from "../../core/plural.ts";
+import { duration } from "../../worker/launch/run-words.ts";
+import { howFar } from "../engine/how-far.ts";
 import { listenForInterrupts } from "../engine/interrupt.ts";
-import { atMostEvery } from "../engine/json-lines.ts";
 import { progress } from "../io.ts";
 import type { PlayRunOptions } from "./play-run.ts";
 
@@ -9,10 +11,13 @@ export async function playing(
   work: (watching: Pick<PlayRunOptions, "onNote" | "onProgress" | "signal">) => Promise<void>,
 ): Promise<void> {
   const interrupt = listenForInterrupts();
+  const told = new Told(what);
+  // A round of responses may take minutes, and nothing is heard of it before its end.
+  const ticking = setInterval(() => told.again(), 1_000);
   try {
     await work({
       onNote: progress,
-      onProgress: told(what),
+      onProgress: (state) => told.tell(state),
       signal: interrupt.first,
     });
   } catch (error) {
@@ -20,19 +25,43 @@ export async function playing(
     progress("gcopd: interrupted; the same command goes on with what was played");
     process.exitCode = interrupt.exitCode;
   } finally {
+    clearInterval(ticking);
     interrupt.release();
   }
 }
 
-/** Progress with the time that is left, as the episodes since the model was there took it. */
-function told(what: string): PlayRunOptions["onProgress"] {
-  let first: { done: number; at: number } | null = null;
-  return atMostEvery(5_000, ({ done, total, atOnce }) => {
-    const now = performance.now();
-    first ??= { done, at: now };
-    const left = timeLeft(now - first.at, { ended: done - first.done, left: total - done, atOnce });
-    progress(`  ${done} of ${total} ${what}${left === null ? "" : `, ${left} left`}`);
-  });
+type State = Parameters<PlayRunOptions["onProgress"]>[0];
+
+/** What is told of episodes as they are played, with the time that it took since the model was there. */
+class Told {
+  readonly #howFar = howFar((state: State) => this.#words(state));
+  #first: { done: number; at: number } | null = null;
+  #latest: State | null = null;
+
+  constructor(private readonly what: string) {}
+
+  tell(state: State): void {
+    if (state.underWay > 0) this.#first ??= { done: state.done, at: performance.now() };
+    this.#latest = state;
+    this.again();
+  }
+
+  /** The same, with the time that it is. */
+  again(): void {
+    if (this.#latest !== null && this.#latest.done < this.#latest.total) this.#howFar(this.#latest);
+  }
+
+  #words({ done, total, underWay, decisions, most, atOnce }: State): string {
+    const ended = `${done} of ${total} ${this.what}`;
+    if (this.#first === null) return ended;
+    const { done: before, at } = this.#first;
+    const milliseconds = performance.now() - at;
+    const left = timeLeft(milliseconds, { ended: done - before, left: total - done, atOnce });
+    return (
+      `${ended}, ${underWay} under way; ${decisions} of at most ${countOf(most, "decision")}` +
+      ` in ${duration(Math.round(milliseconds / 1000))}${left === null ? "" : `, ${left} left`}`
+    );
+  }
 }
 
 /**

@@ -1,8 +1,10 @@
 import type { z } from "zod";
 import { checkOf, InputError } from "../../core/errors.ts";
 import { type EnvironmentConfig, type PlayConfig, taskPlace } from "../../core/loop/index.ts";
+import { parseHubName } from "../../engine/hub/hub-client.ts";
 import { absoluteFrom, absoluteModel, checkModel, readConfigFile } from "../config-file.ts";
-import { modelOfRun } from "./policy-folders.ts";
+import { checkTokenizer } from "../train/run-tokenizer.ts";
+import { modelOfRun, tokenizerFolder } from "./policy-folders.ts";
 import { readTaskFile } from "./task-file.ts";
 
 /**
@@ -27,12 +29,30 @@ export async function readPlayConfig<C extends PlayConfig>(
     });
   // Of a model that a server runs, only the tokenizer has to be here.
   const check = served ? () => undefined : async (named: string) => checkModel(await modelOfRun(named));
-  return {
+  const read = {
     ...config,
     environment: await resolvedEnvironment(config.environment, file),
     ...(config.model === undefined ? {} : { model: await absoluteModel(file, "model", config.model, check) }),
     ...(config.tokenizer === undefined ? {} : { tokenizer: absoluteFrom(file)(config.tokenizer) }),
   };
+  await checkPolicyTokenizer(read, file);
+  return read;
+}
+
+/** @throws InputError for a policy without a sound tokenizer. That of a model of the hub is known only once it is here. */
+async function checkPolicyTokenizer({ model, tokenizer, policy }: PlayConfig, file: string): Promise<void> {
+  const here = model === undefined || parseHubName(model) !== null ? undefined : model;
+  const folder = tokenizer ?? (here === undefined ? null : await tokenizerFolder(here));
+  if (folder === null && policy === undefined && here === undefined) return;
+  if (folder === null)
+    throw new InputError(
+      policy === undefined
+        ? `missing: the model's folder has no tokenizer.json (${here}); expected a folder with its tokenizer`
+        : "missing; expected a folder with the tokenizer of the model that the server runs",
+      { file, key: "tokenizer" },
+    );
+  const weights = policy !== undefined || here === undefined ? undefined : await modelOfRun(here);
+  await checkTokenizer({ file, key: tokenizer === undefined ? "model" : "tokenizer" }, folder, weights);
 }
 
 /**

@@ -60,7 +60,7 @@ describe("engines beside a run", () => {
     // SIGKILL of a group returns before its last process has gone.
     await expect.poll(() => [lives(pid("teacher")), lives(pid("student"))]).toEqual([false, false]);
     for (const name of ["teacher", "student"]) expect(log("out", name)).toMatch(/^serves\n.*told to end\n/s);
-    expect(notes).toContainEqual(expect.stringMatching(/^engine teacher: ready after \d+ s$/));
+    expect(notes).toContainEqual(expect.stringMatching(/^Engine teacher is ready after \d+ s\.$/));
   });
 
   it("that end by themselves end the work, and the others with it", async () => {
@@ -117,7 +117,7 @@ describe("engines of gcopd train", () => {
     const first = pid("teacher");
     await expect.poll(() => lives(first), { timeout: 60_000 }).toBe(false);
     const again = await train(config, "out");
-    expect(again).toMatchObject({ code: 0, err: expect.stringContaining("engine teacher: ready after") });
+    expect(again).toMatchObject({ code: 0, err: expect.stringContaining("Engine teacher is ready after") });
     expect(pid("teacher")).not.toBe(first);
     await expect.poll(() => lives(pid("teacher"))).toBe(false);
     expect(log("out", "teacher")).toMatch(/^serves\nserves\n/);

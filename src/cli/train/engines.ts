@@ -64,7 +64,7 @@ export async function withEngines<R>(
     for (const [name, { command, ready: url }] of Object.entries(engines)) {
       if ((await answer(url, signal)) !== null)
         throw new InputError(`engine ${name}: something else answers at ${url} already: choose another port`);
-      onNote(`engine ${name}: ${command}`);
+      onNote(`Starting engine ${name}, and waiting until it is ready: ${command}`);
       const engine = await launch(name, command, join(out, "engines"), (error) => failed.abort(error));
       started.push(engine);
       engine.process.once("exit", async (code, ended) => {
@@ -78,7 +78,7 @@ export async function withEngines<R>(
     await Promise.all(
       started.map(async (engine) => {
         const seconds = await ready(engine, engines[engine.name]!, signal);
-        onNote(`engine ${engine.name}: ready after ${seconds} s`);
+        onNote(`Engine ${engine.name} is ready after ${seconds} s.`);
       }),
     );
     return await work(signal);

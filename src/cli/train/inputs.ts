@@ -1,30 +1,12 @@
 /** What a training job reads before it starts: episodes, the library's sources, and the tokenizer of both models. */
-import { existsSync } from "node:fs";
-import { join } from "node:path";
 import { InputError } from "../../core/errors.ts";
-import {
-  configuredMethod,
-  configuredTeacher,
-  isServed,
-  STUDENT_TEACHER,
-  type TextCodec,
-  type TrainConfig,
-  type Watch,
-} from "../../core/loop/index.ts";
+import { configuredMethod, configuredTeacher, type TrainConfig, type Watch } from "../../core/loop/index.ts";
 import { type Method, stagesTaken } from "../../core/method/method.ts";
 import type { Episode, Source } from "../../core/record/schema.ts";
-import { openFolder } from "../../engine/native/node-folder.ts";
-import {
-  checkTokenizerFits,
-  openTokenizer,
-  type Tokenizer,
-  textCodec,
-  unsharedIds,
-  unsharedNote,
-} from "../../text/index.ts";
 import { type LiveGames, openGames } from "../live/open-games.ts";
 import { openParent, type Parent } from "./parent.ts";
 import { openSources, readEpisodes, type TaskSources } from "./records.ts";
+import { type RunTokenizer, runTokenizer } from "./run-tokenizer.ts";
 import type { TrainingRun } from "./training-run.ts";
 import { readWatch } from "./watch.ts";
 
@@ -71,7 +53,11 @@ export async function readInputs({
   try {
     evaluation = await evaluationGames(config);
     const episodes = games === null ? await readEpisodes(config, configFile) : [];
-    const tokenizer = await runTokenizer(config, configFile, onNote);
+    const tokenizer = await runTokenizer(
+      { ...config, teacher: configuredTeacher(config) },
+      configFile,
+      onNote,
+    );
     const parent = config.parent === undefined ? null : await openParent(config.parent, config, method);
     const watch = await readWatch(config, configFile, { codec: tokenizer.codec, trainedOn: episodes });
     const stages = stagesTaken(method);
@@ -128,61 +114,4 @@ async function evaluationGames({ evaluate, environment }: TrainConfig): Promise<
         : `evaluate.${error.where.key}`;
     throw new InputError(error.reason, { ...error.where, key });
   }
-}
-
-export interface RunTokenizer {
-  codec: TextCodec;
-  /** That writes every id. */
-  writer: Tokenizer;
-  /** Refuses a model whose vocabulary is smaller than its tokenizer's. */
-  fits(role: "teacher" | "student", model: { name: string; vocabulary: number }): void;
-}
-
-/**
- * The tokenizer of a run: `tokenizer` of the config, else the student's. It writes every id; a model whose folder has
- * another one must read the same ids.
- */
-async function runTokenizer(
-  config: TrainConfig,
-  configFile: string,
-  onNote: (note: string) => void,
-): Promise<RunTokenizer> {
-  const { tokenizer: named, student, calibrate_with: own, end_of_turn: endOfTurn = true } = config;
-  const asked = configuredTeacher(config) ?? STUDENT_TEACHER;
-  const teacher = asked === STUDENT_TEACHER ? student : asked;
-  const has = (folder: string) => existsSync(join(folder, "tokenizer.json"));
-  const missing = (message: string) => new InputError(message, { file: configFile, key: "tokenizer" });
-  const folder = named ?? student;
-  if (!has(folder)) {
-    throw missing(
-      named === undefined
-        ? `the student's folder has no tokenizer.json: put its own there, or name a folder with it here (${folder})`
-        : `no tokenizer.json in ${folder}`,
-    );
-  }
-  // What a server reads is compared once it is asked.
-  const teacherFolder = isServed(teacher) ? own : teacher;
-  if (named === undefined && teacherFolder === teacher && !has(teacher)) {
-    throw missing(
-      `the teacher's folder has no tokenizer.json: put its own there, or name here the folder of the tokenizer that both models read (${teacher})`,
-    );
-  }
-  const writer = await openTokenizer(openFolder(folder));
-  const open = (model: string) =>
-    model !== folder && has(model) ? openTokenizer(openFolder(model)) : Promise.resolve(writer);
-  const readBy = {
-    teacher: teacherFolder === undefined ? writer : await open(teacherFolder),
-    student: await open(student),
-  };
-  const readers = [...new Set([readBy.student, readBy.teacher])].filter((tokenizer) => tokenizer !== writer);
-  const unshared = readers.map((reader) => unsharedIds(reader, writer));
-  for (const each of unshared) {
-    const note = unsharedNote(each);
-    if (note !== null) onNote(note);
-  }
-  return {
-    codec: textCodec(writer, { unshared, endOfTurn }),
-    writer,
-    fits: (role, model) => checkTokenizerFits(readBy[role], model),
-  };
 }

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { checkOf, InputError } from "../../core/errors.ts";
 import {
   checkTrainConfig,
+  configuredTeacher,
   isServed,
   STUDENT_TEACHER,
   type TrainConfig,
@@ -12,6 +13,7 @@ import { isOneOf } from "../../core/one-of.ts";
 import { openFolder } from "../../engine/native/node-folder.ts";
 import { absoluteFrom, absoluteModel, readConfigFile } from "../config-file.ts";
 import { resolvedEnvironment, withPlace } from "../live/read-play-config.ts";
+import { checkTokenizers } from "./run-tokenizer.ts";
 
 const FILES = ["library", "episodes"] as const;
 const FOLDERS = ["parent", "tokenizer"] as const;
@@ -67,5 +69,8 @@ export async function readTrainConfig(file: string): Promise<TrainConfig> {
     const check = key === "student" && config.tinker !== undefined ? openFolder : undefined;
     config[key] = await absoluteModel(file, key, named, check);
   }
+  await checkTokenizers({ ...config, teacher: configuredTeacher(config) }, file, {
+    hasWeights: config.tinker === undefined,
+  });
   return config;
 }

@@ -45,10 +45,11 @@ export async function servedStudent(
     });
   if (optimizer === "server")
     onNote(
-      "student: the server clips gradients and sets Adam's parameters by itself; of `settings` only learning_rate and clip count",
+      "The student's server clips gradients and sets Adam's parameters by itself: of `settings` only learning_rate and clip count.",
     );
   const requests = await someDecisions(run, inputs);
-  if (!hasWeights) onNote(`student: not calibrated, since ${student} has no weights`);
+  if (!hasWeights)
+    onNote(`The student's server is not compared with our own engine: ${student} has no weights.`);
   const own =
     !hasWeights || requests.length === 0 ? null : await ownScores(opened, student, requests, signal);
   const calibrate =
@@ -56,8 +57,10 @@ export async function servedStudent(
       ? undefined
       : async (score: (asked: readonly ScoreRequest[]) => Promise<ScoreResult[]>): Promise<Calibration> => {
           const found = calibration(await score(requests), own.scores, own.name);
-          const isFar = isFarApart(found, server.base);
-          onNote(`student: ${isFar ? "CALIBRATION: " : ""}${calibrationText(found)}`);
+          const told = `${server.base}: ${calibrationText(found)}`;
+          onNote(
+            isFarApart(found, server.base) ? `gcopd: warning: ${told}` : `The student's server ${told}.`,
+          );
           return found;
         };
   const kept = new Set<string>();
@@ -67,7 +70,7 @@ export async function servedStudent(
       const why = await deleteCheckpoint(server, path);
       if (why === null || kept.has(why)) return;
       kept.add(why);
-      onNote(`student: ${server.base} keeps the checkpoints that this run does not need any more: ${why}`);
+      onNote(`The student's server keeps the checkpoints that this run does not need any more: ${why}`);
     },
     digest: tinkerDigest(tinker),
     async open(checkpoint) {

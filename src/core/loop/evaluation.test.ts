@@ -72,7 +72,8 @@ describe("evaluation during training", () => {
         },
       }),
     );
-    expect(works.slice(0, 7)).toEqual([0, 1, 2, 3, 4, 5, 6].map((done) => `${done}/6 episodes`));
+    // Before any episode has ended, and then less at most.
+    expect(works.slice(0, 3)).toEqual(["0/24 decisions", "4/24 decisions", "8/22 decisions"]);
   });
 
   it("tells what was played, a measurement at a time", async () => {
@@ -127,7 +128,7 @@ describe("evaluation during training", () => {
       const first = playing({ evaluation: evaluation(3), checkpoints, stop: stop.signal });
       first.onWork = ({ what, done }) => {
         const step = of(first.events, "updated").at(-1)?.step ?? 0;
-        if (what === "evaluation" && done === 1 && step === at) stop.abort();
+        if (what === "evaluation" && done > 0 && step === at) stop.abort();
       };
       expect(await train(first)).toMatchObject({ step: at, finished: false });
       expect(first.events.at(-1)).toMatchObject({ type: "stopped", step: at });

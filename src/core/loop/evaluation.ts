@@ -59,7 +59,8 @@ export function liveEvaluation(
         await playPlanned(planned, log, {
           inGroups: true,
           atOnce,
-          onProgress: (progress) => onProgress?.({ ...progress, unit: "episodes" }),
+          onProgress: ({ decisions, most }) =>
+            onProgress?.({ done: decisions, total: most, unit: "decisions" }),
           signal,
           withPolicy: (work) => work(student, codec),
         });

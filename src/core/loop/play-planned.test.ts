@@ -6,7 +6,7 @@ import type { Episode, Source } from "../record/schema.ts";
 import type { LiveTask } from "./live-task.ts";
 import { MemoryLog } from "./memory-log.ts";
 import { collectionEpisodes, evaluationEpisodes } from "./planned-episodes.ts";
-import { playPlanned } from "./play-planned.ts";
+import { type PlayProgress, playPlanned } from "./play-planned.ts";
 
 /** Goes forward, and tells which episodes were asked for together. */
 function walker(): Sampler & { batches: string[][]; asked: SampleRequest[]; forgot: number } {
@@ -43,11 +43,11 @@ async function played<R extends object>(
   planned: Parameters<typeof playPlanned<R>>[0],
   { log = new MemoryLog<R>(), sampler = walker(), inGroups = false, atOnce = 2 } = {},
 ) {
-  const progress: string[] = [];
+  const progress: PlayProgress[] = [];
   await playPlanned(planned, log, {
     inGroups,
     atOnce,
-    onProgress: ({ done, total }) => progress.push(`${done}/${total}`),
+    onProgress: (state) => progress.push(state),
     withPolicy: (work) => work(sampler, toyCodec),
   });
   return { log, sampler, progress };
@@ -73,7 +73,9 @@ describe("a collection", () => {
       ]),
     );
     expect(log.records(planned)[0]!.origin).toEqual({ kind: "teacher", model: "Qwen3-4B" });
-    expect(progress).toEqual(["2/6", "3/6", "4/6", "5/6", "6/6"]);
+    expect([...new Set(progress.map(({ done, total }) => `${done}/${total}`))]).toEqual(
+      Array.from({ length: 6 }, (_, n) => `${n + 1}/6`),
+    );
   });
 
   it("closes the environments of its verifications", async () => {
@@ -140,7 +142,22 @@ describe("an evaluation", () => {
       log: new MemoryLog(planned.slice(0, 3).map(({ id }) => [id, first!] as const)),
     });
     expect(rest.sampler.batches).toEqual([["b#3"]]);
-    expect(rest.progress).toEqual(["3/4", "4/4"]);
+    expect(rest.progress.map(({ done, total }) => `${done}/${total}`)).toEqual(["3/4", "4/4"]);
+  });
+
+  it("tells of every round, before any episode has ended, and what there can be at most", async () => {
+    const long: LiveTask[] = [2, 4].map((rooms) => ({
+      ...{ environment: "alfworld", task: `of ${rooms}`, maxDecisions: 5 },
+      open: async () => corridor(rooms),
+    }));
+    const { progress } = await played<Episode>(evaluationEpisodes(long, { seeds: [0] }), { inGroups: true });
+    expect(progress).toEqual([
+      { done: 0, total: 2, underWay: 2, decisions: 0, most: 10 },
+      { done: 1, total: 2, underWay: 1, decisions: 2, most: 6 },
+      { done: 1, total: 2, underWay: 1, decisions: 2, most: 6 },
+      { done: 1, total: 2, underWay: 1, decisions: 3, most: 6 },
+      { done: 2, total: 2, underWay: 0, decisions: 4, most: 4 },
+    ]);
   });
 
   it("needs no model where all is played", async () => {

@@ -17,6 +17,18 @@ export interface PlayLog<R extends object> {
   end(episode: string, record: R | null): void | Promise<void>;
 }
 
+/** How far episodes are that a model plays. */
+export interface PlayProgress {
+  /** Episodes that have ended, of all. */
+  done: number;
+  total: number;
+  /** Episodes that are being played. */
+  underWay: number;
+  /** Decisions of those that were played, with what they had before, and the most that there can be: an early end lowers it. */
+  decisions: number;
+  most: number;
+}
+
 /** Lends the model that plays to `work`. */
 export type WithPolicy = (work: (sampler: Sampler, codec: TextCodec) => Promise<void>) => Promise<void>;
 
@@ -28,8 +40,8 @@ export interface PlayPlannedOptions extends Pick<WorkOptions, "signal"> {
    */
   inGroups: boolean;
   atOnce: number;
-  /** Called when the model is there and before it plays, and after each of its episodes. */
-  onProgress: (progress: { done: number; total: number }) => void;
+  /** Called after each record that needs no model, before each response of the model to all that run, and after each end. */
+  onProgress: (progress: PlayProgress) => void;
   /** Called only where a model has something to play. */
   withPolicy: WithPolicy;
 }
@@ -40,37 +52,58 @@ export async function playPlanned<R extends object>(
   log: PlayLog<R>,
   { inGroups, atOnce, onProgress, signal, withPolicy }: PlayPlannedOptions,
 ): Promise<void> {
-  const tell = () => onProgress({ done: log.ended, total: planned.length });
+  const counts = { underWay: 0, decisions: 0, most: 0 };
+  const tell = () => onProgress({ done: log.ended, total: planned.length, ...counts });
   const toPlay: ModelEpisode<R>[] = [];
   for (const { id, how } of planned) {
     signal?.throwIfAborted();
     if ("task" in how) toPlay.push(how);
-    else if (!log.hasEnded(id)) await log.end(id, await how.make());
+    else if (!log.hasEnded(id)) {
+      await log.end(id, await how.make());
+      tell();
+    }
   }
   const unplayed = ({ task }: ModelEpisode<R>): boolean => !log.hasEnded(task.episode);
   const groups = inGroups
     ? inParts(toPlay, atOnce).filter((group) => group.some(unplayed))
     : [toPlay.filter(unplayed)].filter(({ length }) => length > 0);
   if (groups.length === 0) return;
-  // An interrupted group begins again: of its episodes only the starts and ends are read.
+  const begunOf = (episode: string) => (inGroups ? undefined : log.begun(episode));
+  for (const { task } of groups.flat()) {
+    counts.decisions += begunOf(task.episode)?.decisions.length ?? 0;
+    counts.most += task.maxDecisions;
+  }
   const onPlayed = (event: PlayEvent): void => {
+    // One that has decisions and starts did not repeat: they are made again.
+    if (event.type === "start") counts.decisions -= begunOf(event.episode)?.decisions.length ?? 0;
+    // An interrupted group begins again: of its episodes only the starts and ends are read.
     if (!inGroups || event.type === "start") log.write(event);
+    if (event.type === "decision") counts.decisions += 1;
   };
-  await withPolicy(async (sampler, codec) => {
-    tell();
+  await withPolicy(async (policy, codec) => {
+    const sampler: Sampler = {
+      sample(requests, options) {
+        counts.underWay = requests.length;
+        tell();
+        return policy.sample(requests, options);
+      },
+    };
     for (const group of groups) {
-      if (inGroups) sampler.forget?.();
+      if (inGroups) policy.forget?.();
       const recorders = new Map(group.map(({ task, record }) => [task.episode, record]));
       await play(
         group.map(({ task }) => {
-          const begun = inGroups ? undefined : log.begun(task.episode);
+          const begun = begunOf(task.episode);
           return begun === undefined ? task : { ...task, begun };
         }),
         sampler,
         codec,
         async (played) => {
-          const { episode } = played.task;
+          const { episode, maxDecisions } = played.task;
           await log.end(episode, await recorders.get(episode)!(played));
+          // One that could not start was never under way.
+          counts.underWay = Math.max(0, counts.underWay - 1);
+          counts.most -= maxDecisions - played.decisions.length;
           tell();
         },
         { atOnce, onPlayed, signal },

@@ -138,9 +138,9 @@ export class TinkerTrainer implements Trainer {
       if (state !== null) await loadState(model, state, checkpoint!, signal);
       const { sequences, tokens } = probed.normaliser;
       onNote(
-        `student: ${server.base} trains ${rank === 0 ? "all weights" : `a LoRA adapter of rank ${rank}`} of ${baseModel}; ` +
+        `The student's server ${server.base} trains ${rank === 0 ? "all weights" : `a LoRA adapter of rank ${rank}`} of ${baseModel}; ` +
           `its gradient is ${sequences ? "a mean" : "the sum"} over sequences and ${tokens ? "a mean" : "the sum"} over their tokens, which is undone; ` +
-          `${probed.retries ? "a lost request is sent again" : "it would do a request that is sent again twice: after a lost answer the last checkpoint is loaded"}`,
+          `${probed.retries ? "a lost request is sent again" : "it would do a request that is sent again twice: after a lost answer the last checkpoint is loaded"}.`,
       );
       const info: EngineInfo = {
         model: baseModel,

@@ -89,7 +89,8 @@ export function inWords(
   }
 }
 
-function duration(seconds: number): string {
+/** Whole seconds as a person reads them. */
+export function duration(seconds: number): string {
   const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60];
   if (seconds < 60) return `${seconds} s`;
   return hours === 0 ? `${minutes} min` : `${hours} h ${minutes} min`;
