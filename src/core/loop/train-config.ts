@@ -335,7 +335,7 @@ export const policyWords = (fresh: boolean): string => (fresh ? "on policy" : "o
 /** The same of a run that has begun; null where no step follows its first one. */
 export function startedPolicy(
   unit: "episode" | "task",
-  { steps, parent }: { steps: number; parent: { step: number } | null },
+  { steps, parent }: { steps: number; parent?: { step: number } | null | undefined },
 ): string | null {
   const fresh = unit === "task";
   return fresh || steps - (parent?.step ?? 0) > 1 ? policyWords(fresh) : null;
