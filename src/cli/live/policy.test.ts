@@ -66,7 +66,7 @@ it("a library is collected by a model that another program serves, the same over
     const policy = await serve(kind);
     const { code, err } = await run("collect", kind, { policy, repetitions: 2 });
     const name = { openai: "a plain OpenAI completions", chat: "a plain OpenAI chat" };
-    expect(err).toContain(`policy: ${{ vllm: "vLLM 0.32.0", sglang: "SGLang", ...name }[kind]}`);
+    expect(err).toContain(`served by ${{ vllm: "vLLM 0.32.0", sglang: "SGLang", ...name }[kind]}`);
     expect(code).toBe(0);
   }
   const library = read("vllm", "sources.jsonl");
