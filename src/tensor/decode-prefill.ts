@@ -4,17 +4,19 @@ import { layerForward } from "./layer.ts";
 import { notHere } from "./packed-rows.ts";
 import type { ModelTensors } from "./passes.ts";
 import { joinRows } from "./recurrent-reach.ts";
-import type { RecurrentSlots } from "./recurrent-slots.ts";
+import type { Begin, RecurrentSlots } from "./recurrent-slots.ts";
 import type { LayerCache, Tensor } from "./tensor.ts";
 
 /** Tokens of one sequence that go through the model together, behind `from` tokens that its cache holds. */
 export interface Segment {
   ids: readonly number[];
-  /** The sequence's slot, whose first row in the cache is `start`. */
-  slot: number;
   /** Position of the first. */
   from: number;
+  /** The sequence's first row in the cache. */
   start: number;
+  /** Slots of the states before and after the tokens, where there are linear layers. */
+  begin: Begin;
+  to: number;
 }
 
 /** Puts what the layers keep of segments of distinct sequences into the cache and the slots, in one pass. */
@@ -58,9 +60,7 @@ export function prefill(
             prefixEnd: each((segment) => place(segment).prefix + segment.from),
           }),
     };
-    const linear = recurrent?.reach(
-      segments.map(({ slot, from, ids }) => ({ slot, from, count: ids.length })),
-    );
+    const linear = recurrent?.reach(segments.map(({ begin, to, ids }) => ({ begin, to, count: ids.length })));
     let x = backend.embedding(w.embedding, vector(segments.flatMap(({ ids }) => [...ids])));
     for (const [i, layer] of w.layers.entries()) {
       const held = cache[i];

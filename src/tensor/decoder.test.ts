@@ -150,6 +150,43 @@ test("a model with states continues prompts of one token, of several passes, and
   expect(backend.live()).toEqual({ tensors: 0, bytes: 0 });
 });
 
+test("a model with states goes on from where two prompts of an episode parted, and forgets it with its parameters", async () => {
+  const backend = createReferenceBackend();
+  let computed = 0;
+  const counted: Backend = {
+    ...backend,
+    embedding: (table, ids) => {
+      computed += ids.shape[0]!;
+      return backend.embedding(table as never, ids as never);
+    },
+  };
+  const [model, alone] = [sharpModel(counted, hybrid), sharpModel(backend, hybrid)];
+  const history = Array.from({ length: 200 }, (_, i) => (i * 7) % 2000);
+  /** Each decision has 40 more tokens of history, and ends in the same question. */
+  const prompt = (turn: number) => [...history.slice(0, 40 * turn), 3, 4, 5];
+  const tokensOf = async (promptIds: number[]) => {
+    computed = 0;
+    const request = { promptIds, maxTokens: 2, temperature: 0 };
+    const [together] = await model.generateAll([request]);
+    expect(together!.ids).toEqual((await alone.generate(promptIds, request)).ids);
+    return computed;
+  };
+  // Two steps take the prompt's last token and the first one drawn.
+  expect(await tokensOf(prompt(1))).toBe(42 + 2);
+  expect(await tokensOf(prompt(2))).toBe(82 + 2);
+  expect(await tokensOf(prompt(3))).toBe(122 - 40 + 2);
+  expect(await tokensOf(prompt(4))).toBe(162 - 80 + 2);
+  // The same again, but for its last token; then one that leaves the episode early.
+  expect(await tokensOf(prompt(4))).toBe(162 - 120 + 2);
+  expect(await tokensOf(prompt(4))).toBe(2);
+  expect(await tokensOf(prompt(2))).toBe(82 + 2);
+  expect(await tokensOf([...prompt(2), 9])).toBe(83 - 80 + 2);
+  model.forgetPrefixes();
+  expect(await tokensOf(prompt(2))).toBe(82 + 2);
+  for (const each of [model, alone]) each.dispose();
+  expect(backend.live()).toEqual({ tensors: 0, bytes: 0 });
+});
+
 test("a small model on a GPU takes each sequence on in one dispatch, with the parameters of the moment", async () => {
   const backend = await backends["WebGPU as on a GPU"]!();
   const decoded: number[] = [];

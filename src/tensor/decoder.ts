@@ -5,8 +5,9 @@ import { prefill, type Segment } from "./decode-prefill.ts";
 import { attentionOf, decodeStep } from "./decode-step.ts";
 import type { Generated, GenerateOptions } from "./generate.ts";
 import type { ModelTensors } from "./passes.ts";
-import { RecurrentSlots, type RecurrentStep, recurrentBytes } from "./recurrent-slots.ts";
+import { type Begin, RecurrentSlots, type RecurrentStep, slotBytes } from "./recurrent-slots.ts";
 import type { RopeTable } from "./rope-table.ts";
+import { SHORTEST_PREFIX } from "./shared-prefix.ts";
 import type { DecodeState, LayerCache, Tensor } from "./tensor.ts";
 import { yieldToEventLoop } from "./yield-to-event-loop.ts";
 
@@ -37,6 +38,16 @@ interface Slot {
   /** First row in the cache. */
   start: number;
   ids: number[];
+  /** Where the states of linear layers are that the sequence goes on from. */
+  state: Begin;
+  /** A state after so many of its tokens is kept, 0: none. */
+  kept: number;
+}
+
+/** Tokens of a prompt up to `end` that go through the model, to a state in slot `to`. */
+interface Stretch {
+  end: number;
+  to: number;
 }
 
 interface Sequence {
@@ -104,7 +115,7 @@ export class Decoder {
 
   /** The parameters have changed: what the cache holds no longer stands for its tokens. */
   forget(): void {
-    for (const slot of this.#slots) slot.ids = [];
+    for (const slot of this.#slots) Object.assign(slot, { ids: [], kept: 0 });
   }
 
   /**
@@ -132,8 +143,8 @@ export class Decoder {
         live.push(...fresh);
         for (const sequence of await this.#advance(live, waiting.length > 0, work.signal)) {
           live.splice(live.indexOf(sequence), 1);
-          // A state went on with the steps after the end of its sequence: nothing can be continued from it.
-          if (this.#recurrent !== null) sequence.slot.ids = [];
+          // Its states went on with the steps after its end, and so did the keys of its last token.
+          if (this.#recurrent !== null) sequence.slot.ids.pop();
           free.add(sequence.slot);
           const { ids, logprobs, request } = sequence;
           const stopped = request.stopIds?.includes(ids.at(-1)!) ?? false;
@@ -179,7 +190,8 @@ export class Decoder {
       (_, i) => mixerType(config, i) === "full_attention",
     );
     const layers = attends.filter((does) => does).length;
-    const states = config.architecture === "qwen3_5" ? recurrentBytes(config) : 0;
+    // A state goes on, one is kept, and one is in a step.
+    const states = config.architecture === "qwen3_5" ? 3 * slotBytes(config) : 0;
     const longest = Math.max(...requests.map(({ promptIds, maxTokens }) => promptIds.length + maxTokens));
     // A longer sequence elsewhere makes new tables, and what was recorded names the old ones.
     if (this.#tables !== null && this.rope.tables(this.#room) !== this.#tables) this.#dropPlans();
@@ -202,7 +214,9 @@ export class Decoder {
     this.dispose();
     this.#room = Math.min(maxPositions, slotsOf(ample) < slots ? needed : Math.max(needed, ample));
     const count = Math.max(1, Math.min(slots, Math.floor(slotsOf(this.#room))));
-    this.#slots = Array.from({ length: count }, (_, i) => ({ index: i, start: i * this.#room, ids: [] }));
+    this.#slots = Array.from({ length: count }, (_, index) => {
+      return { index, start: index * this.#room, ids: [], state: null, kept: 0 };
+    });
     const rows = count * this.#room;
     this.#takesWhole = whole?.fits(count, this.#room) ?? false;
     if (whole !== null && this.#takesWhole) {
@@ -215,7 +229,8 @@ export class Decoder {
       this.#cache = attends.map((does) => (does ? { k: tensor(), v: tensor() } : null));
       this.#held = this.#cache.flatMap((layer) => (layer === null ? [] : [layer.k, layer.v]));
     }
-    if (config.architecture === "qwen3_5") this.#recurrent = new RecurrentSlots(this.backend, config, count);
+    if (config.architecture === "qwen3_5")
+      this.#recurrent = new RecurrentSlots(this.backend, config, 2 * count);
     this.#tables = this.rope.tables(this.#room);
   }
 
@@ -238,27 +253,48 @@ export class Decoder {
     return { request, index, slot, uniforms, ids: [], logprobs: [] };
   }
 
+  /**
+   * How a prompt of which the slot has seen `shared` tokens goes to its token `end` in linear layers. A state stands for
+   * all tokens before it, so that one can only go on from a kept one: after as many as two prompts before it had in
+   * common, as those of an episode do. It keeps the next where the prompt leaves the one before.
+   */
+  #resume(slot: Slot, shared: number, end: number): { from: number; begin: Begin; stretches: Stretch[] } {
+    const keeps = this.#slots.length + slot.index;
+    const from = slot.kept <= shared ? slot.kept : 0;
+    const stretches: Stretch[] = [];
+    if (shared - from >= SHORTEST_PREFIX) stretches.push({ end: shared, to: keeps });
+    slot.kept = stretches.length > 0 ? shared : from;
+    if (slot.kept < end) stretches.push({ end, to: slot.index });
+    slot.state = slot.kept < end ? slot.index : slot.kept > 0 ? keeps : null;
+    return { from, begin: from > 0 ? keeps : null, stretches };
+  }
+
   /** All tokens of the prompts but the last, which the first step takes. */
   async #prefill(sequences: readonly Sequence[], signal: AbortSignal | undefined): Promise<void> {
     const { backend, config, tensors } = this;
     const left = sequences.flatMap(({ slot, request: { promptIds } }) => {
       const end = promptIds.length - 1;
-      const from = Math.min(commonStart(slot.ids, promptIds), end);
+      const shared = Math.min(commonStart(slot.ids, promptIds), end);
+      const whole = { slot, from: shared, begin: null, stretches: [{ end, to: 0 }] };
+      const way = this.#recurrent === null ? whole : { slot, ...this.#resume(slot, shared, end) };
       slot.ids = promptIds.slice(0, end);
-      return from < end ? [{ slot, from, end }] : [];
+      return way.from < end ? [way] : [];
     });
     while (left.length > 0) {
       signal?.throwIfAborted();
       const segments: Segment[] = [];
       let room = backend.packTokens;
       for (const entry of [...left]) {
-        const { slot, from, end } = entry;
+        const { slot, from, begin, stretches } = entry;
+        const [{ end, to }] = stretches as [Stretch];
         const count = Math.min(room, end - from);
         if (count === 0) break;
-        segments.push({ ids: slot.ids.slice(from, from + count), from, slot: slot.index, start: slot.start });
+        segments.push({ ids: slot.ids.slice(from, from + count), from, start: slot.start, begin, to });
         entry.from += count;
+        entry.begin = to;
         room -= count;
-        if (entry.from === end) left.splice(left.indexOf(entry), 1);
+        if (entry.from === end) stretches.shift();
+        if (stretches.length === 0) left.splice(left.indexOf(entry), 1);
       }
       prefill(backend, config, tensors, this.#tables!, this.#cache, this.#recurrent, segments);
       // The last part is waited for together with what is drawn behind it.
@@ -302,11 +338,13 @@ export class Decoder {
       if (ended >= enough || ended === live.length) break;
     }
     signal?.throwIfAborted();
-    if (plan.recurrent !== null)
+    if (plan.recurrent !== null) {
+      for (const { slot } of live) slot.state = slot.index;
       this.#recurrent!.store(
         plan.recurrent,
         live.map(({ slot }) => slot.index),
       );
+    }
     const [reached, drawn] = await Promise.all([now, backend.read(results)]);
     await yieldToEventLoop(backend);
     const over: Sequence[] = [];
@@ -436,7 +474,7 @@ export class Decoder {
     if (recurrent !== null)
       this.#recurrent!.load(
         recurrent,
-        rows.map(({ slot }) => (slot.ids.length === 0 ? null : slot.index)),
+        rows.map(({ slot }) => slot.state),
       );
     const [{ request }] = live as [Sequence];
     const stops = Uint32Array.from(request.stopIds?.length ? request.stopIds : [0xffffffff]);

@@ -8,10 +8,13 @@ import type { Tensor } from "./tensor.ts";
 
 type LinearReach = Pick<Reach, "convolve" | "recur">;
 
-/** Tokens of the sequence in a slot that go through the model together, behind `from` tokens before. */
+/** Number of a slot, or that of a sequence that has not begun. */
+export type Begin = number | null;
+
+/** Tokens of one sequence that go through the model together, from the state in one slot to that in another or the same. */
 export interface SlotSegment {
-  slot: number;
-  from: number;
+  begin: Begin;
+  to: number;
   count: number;
 }
 
@@ -23,7 +26,7 @@ interface SlotLayer {
   inputs: Tensor;
 }
 
-/** The states of Gated DeltaNet layers for sequences that are continued together, one per slot. */
+/** States of Gated DeltaNet layers after some tokens of sequences, one per slot. */
 export class RecurrentSlots {
   readonly #layers = new Map<number, SlotLayer>();
 
@@ -40,7 +43,7 @@ export class RecurrentSlots {
       });
   }
 
-  /** How segments of distinct slots go through a layer: their states are moved on. */
+  /** How segments go through a layer; no two of them end in one slot. */
   reach(segments: readonly SlotSegment[]): (layer: number) => LinearReach {
     const { backend } = this;
     const vector = (values: readonly number[]) =>
@@ -48,10 +51,10 @@ export class RecurrentSlots {
     const before = this.config.deltaNet.kernel - 1;
     const tokens = segments.reduce((sum, { count }) => sum + count, 0);
     const offsets = [0];
-    const sequences = segments.map(({ slot, from, count }) => {
+    const sequences = segments.map(({ begin, count }) => {
       const first = offsets.at(-1)!;
       offsets.push(first + count);
-      const held = this.#inputRows(from === 0 ? this.slots : slot).map((row) => tokens + row);
+      const held = this.#inputRows(begin).map((row) => tokens + row);
       return { before: held, first, end: first + count };
     });
     const conv = convolutionRows(sequences);
@@ -64,9 +67,9 @@ export class RecurrentSlots {
       Tensor,
       Tensor,
     ];
-    const slots = vector(segments.map(({ slot }) => slot));
-    const begin = vector(segments.map(({ slot, from }) => (from === 0 ? this.slots : slot)));
-    const inputRows = vector(segments.flatMap(({ slot }) => this.#inputRows(slot)));
+    const begin = vector(segments.map(({ begin }) => begin ?? this.slots));
+    const ends = vector(segments.map(({ to }) => to));
+    const inputRows = vector(segments.flatMap(({ to }) => this.#inputRows(to)));
     const starts = vector(offsets);
     return (layer) => {
       const { states, inputs } = this.#layers.get(layer)!;
@@ -79,7 +82,7 @@ export class RecurrentSlots {
         recur: (q, k, v, gates) => {
           const state = backend.gatherRows(states, begin);
           const found = backend.deltaRule(q, k, v, gates, starts, state);
-          backend.putRows(states, slots, state);
+          backend.putRows(states, ends, state);
           return found;
         },
       };
@@ -91,15 +94,15 @@ export class RecurrentSlots {
     return new RecurrentStep(this.backend, this.config, count);
   }
 
-  /** Puts what slots hold, by their numbers, into a step's sequences; null: one that has not begun. */
-  load(step: RecurrentStep, slots: readonly (number | null)[]): void {
+  /** Puts what slots hold into a step's sequences. */
+  load(step: RecurrentStep, slots: readonly Begin[]): void {
     this.#exchange(step, slots, ({ states, inputs }, rows, { state, window }) => {
       this.backend.copyRows(state, 0, this.backend.gatherRows(states, rows.slots));
       this.backend.putRows(window, rows.window, this.backend.gatherRows(inputs, rows.inputs));
     });
   }
 
-  /** Takes back what the first sequences of a step hold, for the slots of these numbers. */
+  /** Puts what the first sequences of a step hold into these slots. */
   store(step: RecurrentStep, slots: readonly number[]): void {
     this.#exchange(step, slots, ({ states, inputs }, rows, { state, window }) => {
       this.backend.putRows(states, rows.slots, this.backend.gatherRows(state, rows.sequences));
@@ -109,7 +112,7 @@ export class RecurrentSlots {
 
   #exchange(
     step: RecurrentStep,
-    slots: readonly (number | null)[],
+    slots: readonly Begin[],
     move: (
       held: SlotLayer,
       rows: Readonly<Record<"slots" | "inputs" | "sequences" | "window", Tensor>>,
@@ -120,21 +123,20 @@ export class RecurrentSlots {
     const vector = (values: readonly number[]) =>
       backend.fromArray(Uint32Array.from(values), [values.length]);
     backend.scope(() => {
-      const numbers = slots.map((slot) => slot ?? this.slots);
       const rows = {
-        slots: vector(numbers),
-        inputs: vector(numbers.flatMap((slot) => this.#inputRows(slot))),
-        sequences: vector(numbers.map((_, m) => m)),
-        window: vector(numbers.flatMap((_, m) => step.heldRows(m))),
+        slots: vector(slots.map((slot) => slot ?? this.slots)),
+        inputs: vector(slots.flatMap((slot) => this.#inputRows(slot))),
+        sequences: vector(slots.map((_, m) => m)),
+        window: vector(slots.flatMap((_, m) => step.heldRows(m))),
       };
       for (const [layer, held] of this.#layers)
         backend.scope(() => move(held, rows, step.layers.get(layer)!));
     });
   }
 
-  #inputRows(slot: number): number[] {
+  #inputRows(slot: Begin): number[] {
     const before = this.config.deltaNet.kernel - 1;
-    return Array.from({ length: before }, (_, i) => slot * before + i);
+    return Array.from({ length: before }, (_, i) => (slot ?? this.slots) * before + i);
   }
 
   dispose(): void {
@@ -209,11 +211,11 @@ export class RecurrentStep {
   }
 }
 
-/** Bytes that the linear layers keep of a sequence while it waits, and again while it advances. */
-export function recurrentBytes(config: Qwen3_5Config): number {
+/** Bytes of one slot, about as many as of one sequence of a step. */
+export function slotBytes(config: Qwen3_5Config): number {
   const { valueHeads, keySize, valueSize, kernel } = config.deltaNet;
   const values = valueHeads * keySize * valueSize + kernel * convolutionChannels(config.deltaNet);
-  return 2 * 4 * linearLayers(config).length * values;
+  return 4 * linearLayers(config).length * values;
 }
 
 function linearLayers(config: Qwen3_5Config): number[] {
