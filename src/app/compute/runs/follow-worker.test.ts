@@ -8,11 +8,6 @@ import { getRuns, newRun, putRun, useRuns } from "./runs-store.ts";
 import type { Job } from "./worker-answers.ts";
 import { worker as client } from "./worker-client.ts";
 
-vi.mock("./worker-client.ts", async (load) => ({
-  ...(await load<typeof import("./worker-client.ts")>()),
-  hasWorker: () => true,
-}));
-
 const ID = "train-00000000000a";
 const FILES = { jobs: "/jobs", shared: null, program: ["node"], environment: {}, sample: null };
 const job = (state: JobState, over: Partial<Job> = {}): Job => ({
@@ -49,6 +44,7 @@ let stop: () => void;
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   [jobs, streams, after] = [[], [], []];
+  vi.spyOn(client, "servesPage").mockReturnValue(true);
   vi.spyOn(client, "files").mockResolvedValue(FILES);
   vi.spyOn(client, "device").mockResolvedValue({ device: "cpu", message: "slow" });
   vi.spyOn(client, "simulator").mockResolvedValue(null as never);

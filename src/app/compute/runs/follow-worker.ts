@@ -9,7 +9,7 @@ import { Inbox } from "./inbox.ts";
 import { NO_FIGURES, type Run } from "./run.ts";
 import { dropRun, getRuns, newRun, patchRun, putRun, useRuns } from "./runs-store.ts";
 import type { Job } from "./worker-answers.ts";
-import { hasWorker, worker } from "./worker-client.ts";
+import { worker } from "./worker-client.ts";
 
 /** Milliseconds between two looks at the list, and between two tries to connect again. */
 const LIST_MS = 4000;
@@ -21,7 +21,7 @@ const following = new Map<string, AbortController>();
 
 /** Follows the worker for as long as the page lives. */
 export function followWorker(): () => void {
-  if (!hasWorker()) {
+  if (!worker.servesPage()) {
     useRuns.setState(({ worker: state }) => ({ worker: { ...state, status: "none" } }));
     return () => undefined;
   }

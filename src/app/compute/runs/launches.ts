@@ -13,7 +13,7 @@ import { launchedState } from "./launched-state.ts";
 import type { Run } from "./run.ts";
 import { dropRun, getRuns, newRun, patchRun, putRun, takeEvents } from "./runs-store.ts";
 import type { Launched, Target } from "./worker-answers.ts";
-import { hasWorker, worker } from "./worker-client.ts";
+import { worker } from "./worker-client.ts";
 
 const LIST_MS = 4000;
 
@@ -45,7 +45,7 @@ const reading = new Map<string, Read>();
 
 /** Follows them for as long as the page lives. */
 export function followLaunches(): () => void {
-  if (!hasWorker()) return () => undefined;
+  if (!worker.servesPage()) return () => undefined;
   const stop = poll(refreshLaunches, LIST_MS);
   return () => {
     stop();
