@@ -226,6 +226,15 @@ describe("the token", () => {
     expect(asked).toEqual(["POST first", "POST first", "index", "POST second", "POST second"]);
   });
 
+  it("is read again by each of several questions that were refused at once", async () => {
+    let token = "first";
+    const { client, asked } = workerWith(() => token);
+    await client.act("x", "stop");
+    token = "second";
+    await expect(Promise.all([client.act("x", "stop"), client.act("x", "cancel")])).resolves.toHaveLength(2);
+    expect(asked.filter((each) => each === "POST second")).toHaveLength(2);
+  });
+
   it.each([
     ["the same token", page("first"), 1],
     ["no token", "<head></head>", 1],

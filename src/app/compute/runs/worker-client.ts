@@ -68,12 +68,12 @@ export class WorkerClient {
     return this.#token !== null;
   }
 
-  /** Whether the worker has another token now. */
-  async #readTokenAgain(): Promise<boolean> {
+  /** Whether the worker has another token than the one it refused; other questions may have read that already. */
+  async #readTokenAgain(refused: string | null): Promise<boolean> {
     const answer = await this.clients.fetch("./", { cache: "no-store" });
     // As src/worker/http/page.ts writes it: a parser of HTML would need a policy for Trusted Types.
     const found = /<meta name="gcopd-token" content="([^"]+)"/.exec(await answer.text())?.[1];
-    if (found === undefined || found === this.#token) return false;
+    if (found === undefined || found === refused) return false;
     this.#token = found;
     return true;
   }
@@ -90,8 +90,9 @@ export class WorkerClient {
       headers.set("Authorization", `Bearer ${this.#token}`);
       return this.clients.fetch(`./api${path}`, { ...init, headers });
     };
+    const tried = this.#token;
     let answer = await send();
-    if (answer.status === 401 && (await this.#readTokenAgain())) answer = await send();
+    if (answer.status === 401 && (await this.#readTokenAgain(tried))) answer = await send();
     if (answer.ok) return answer;
     throw readRefusal(routeOf(path, init), answer.status, await answer.text());
   }
