@@ -9,8 +9,8 @@ import { followStudent } from "../compute/models/kept-student.ts";
 import { models } from "../compute/models/models.ts";
 import { placeFollower } from "../compute/open/follow-place.ts";
 import { SharedDialog } from "../compute/open/shared-dialog.tsx";
-import { followWorker } from "../compute/runs/follow-worker.ts";
-import { followLaunches } from "../compute/runs/launches.ts";
+import { workerFollower } from "../compute/runs/follow-worker.ts";
+import { launches } from "../compute/runs/launches.ts";
 import { cancelRun, stopRun } from "../compute/runs/run-actions.ts";
 import { followTags } from "../compute/runs/run-tags.ts";
 import { followTabs } from "../compute/runs/tab-runs.ts";
@@ -74,8 +74,8 @@ export function App() {
   useEffect(() => {
     const leaveUrl = followUrl();
     const leavePlace = placeFollower.follow();
-    const leaveWorker = followWorker();
-    const leaveLaunches = followLaunches();
+    const leaveWorker = workerFollower.follow();
+    const leaveLaunches = launches.follow();
     const leaveStudent = followStudent();
     const leavePlayed = player.askBeforeLoss();
     const leaveTabs = followTabs((id, what) => void (what === "stop" ? stopRun(id) : cancelRun(id)));

@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { until } from "../../../../test/support/fake.ts";
+import { fake, Pending, until } from "../../../../test/support/fake.ts";
 import { AT, sent } from "../../../../test/support/train-events.ts";
 import { InputError } from "../../../core/errors.ts";
 import type { JobState } from "../../../protocol/job-state.ts";
-import { followWorker, refreshRuns, takeJob } from "./follow-worker.ts";
-import { getRuns, newRun, putRun, useRuns } from "./runs-store.ts";
+import { WorkerFollower } from "./follow-worker.ts";
+import { dropRun, getRuns, newRun, putRun, useRuns } from "./runs-store.ts";
 import type { Job } from "./worker-answers.ts";
-import { worker as client } from "./worker-client.ts";
+import type { WorkerClient } from "./worker-client.ts";
 
 const ID = "train-00000000000a";
 const FILES = { jobs: "/jobs", shared: null, program: ["node"], environment: {}, sample: null };
@@ -39,30 +39,35 @@ let jobs: Job[];
 /** What each connection gives; and after which event it was asked for. */
 let streams: (Stream | 204)[];
 let after: (string | null)[];
-let stop: () => void;
+let client: WorkerClient;
+let follower: WorkerFollower;
+let leave: () => void;
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   [jobs, streams, after] = [[], [], []];
-  vi.spyOn(client, "servesPage").mockReturnValue(true);
-  vi.spyOn(client, "files").mockResolvedValue(FILES);
-  vi.spyOn(client, "device").mockResolvedValue({ device: "cpu", message: "slow" });
-  vi.spyOn(client, "simulator").mockResolvedValue(null as never);
-  vi.spyOn(client, "jobs").mockImplementation(async () => jobs);
-  vi.spyOn(client, "events").mockImplementation(async (_id, last, signal) => {
-    after.push(last);
-    const stream = streams.shift();
-    if (stream === undefined) throw new TypeError("fetch failed");
-    if (stream === 204) return new Response(null, { status: 204 });
-    // A connection that is given up ends what reads it.
-    signal.addEventListener("abort", () => stream.break());
-    return stream.answer;
+  client = fake<WorkerClient>({
+    servesPage: () => true,
+    files: vi.fn(async () => FILES),
+    device: async () => ({ device: "cpu" as const, message: "slow" }),
+    simulator: async () => null,
+    jobs: vi.fn(async () => jobs),
+    events: async (_id, last, signal) => {
+      after.push(last);
+      const stream = streams.shift();
+      if (stream === undefined) throw new TypeError("fetch failed");
+      if (stream === 204) return new Response(null, { status: 204 });
+      // A connection that is given up ends what reads it.
+      signal.addEventListener("abort", () => stream.break());
+      return stream.answer;
+    },
   });
+  follower = new WorkerFollower(client);
+  leave = () => undefined;
 });
 afterEach(() => {
-  stop?.();
+  leave();
   vi.useRealTimers();
-  vi.restoreAllMocks();
   useRuns.setState(useRuns.getInitialState());
 });
 
@@ -77,7 +82,7 @@ const soon = (check: () => void): Promise<void> =>
 it("lists training jobs as runs, and of scoring jobs those that go on", async () => {
   streams = [204];
   jobs = [job("done", { ended_at: AT }), scoring("score-1", "running"), scoring("score-2", "done")];
-  stop = followWorker();
+  leave = follower.follow();
   await soon(() =>
     expect(run()).toMatchObject({ title: "first", where: "worker", state: "done", ended: AT }),
   );
@@ -92,11 +97,11 @@ it("takes a run's events as they come; while they do, its state is theirs and no
   const stream = new Stream();
   streams = [stream];
   jobs = [job("queued")];
-  stop = followWorker();
+  leave = follower.follow();
   await soon(() => expect(run().stream).toBe("live"));
   stream.send("state", { state: "running", message: null });
   await soon(() => expect(run().state).toBe("running"));
-  await refreshRuns();
+  await follower.refresh();
   expect(run().state).toBe("running");
   stream.send("progress", { type: "checkpoint", step: 3 });
   stream.send("state", { state: "done", message: "all steps" });
@@ -110,7 +115,7 @@ it("takes a run's events as they come; while they do, its state is theirs and no
 it("asks a broken stream for what is missing, and marks the gap", async () => {
   const [first, second] = [new Stream(), new Stream()];
   streams = [first];
-  takeJob(job("running"));
+  follower.takeJob(job("running"));
   await until(() => expect(after).toHaveLength(1));
   first.send("progress", { type: "checkpoint", step: 1 });
   await soon(() => expect(run().events).toHaveLength(1));
@@ -134,22 +139,22 @@ it("asks a broken stream for what is missing, and marks the gap", async () => {
 
 it("gives up a stream that says nothing for 45 s", async () => {
   streams = [new Stream()];
-  takeJob(job("running"));
+  follower.takeJob(job("running"));
   await until(() => expect(after).toHaveLength(1));
   await vi.advanceTimersByTimeAsync(44_000);
   expect(run().stream).toBe("live");
   await vi.advanceTimersByTimeAsync(1000);
   await until(() => expect(run().stream).toBe("lost"));
-  stop = followWorker();
+  leave = follower.follow();
 });
 
 it("follows a run again that went on after its end, from its first event", async () => {
   streams = [204];
-  takeJob(job("failed", { message: "no device" }));
+  follower.takeJob(job("failed", { message: "no device" }));
   await soon(() => expect(run()).toMatchObject({ state: "failed", stream: "closed" }));
   const again = new Stream();
   streams = [again];
-  takeJob(job("queued"));
+  follower.takeJob(job("queued"));
   await soon(() => expect(run()).toMatchObject({ state: "queued", stream: "live" }));
   again.send("state", { state: "done", message: null });
   again.end();
@@ -165,24 +170,49 @@ it("a run that the worker does not list any more is gone; where the list is full
   putRun(newRun({ id: "page-1", where: "page", title: "", config: {} }));
   jobs = full;
   streams = full.map(() => 204);
-  await refreshRuns();
+  await follower.refresh();
   expect(run()).toBeDefined();
   jobs = full.slice(1);
-  await refreshRuns();
+  await follower.refresh();
   expect(run()).toBeUndefined();
   expect(getRuns().runs["page-1"]).toBeDefined();
 });
 
 it("a worker that is gone is lost without a word, one that answers nonsense with the reason", async () => {
   vi.mocked(client.jobs).mockRejectedValue(new TypeError("fetch failed"));
-  await refreshRuns();
+  await follower.refresh();
   expect(getRuns().worker).toMatchObject({ status: "lost", problem: null });
   vi.mocked(client.jobs).mockRejectedValue(new InputError("jobs[0].state: expected …"));
-  await refreshRuns();
+  await follower.refresh();
   expect(getRuns().worker).toMatchObject({ status: "lost", problem: "jobs[0].state: expected …" });
   // It is asked for everything again once it is back: it may be another one.
   vi.mocked(client.jobs).mockResolvedValue([]);
-  await refreshRuns();
+  await follower.refresh();
   expect(getRuns().worker.status).toBe("there");
   expect(client.files).toHaveBeenCalledTimes(3);
+});
+
+it("once it is left, nothing is asked and no stream goes on", async () => {
+  streams = [new Stream()];
+  jobs = [job("running")];
+  leave = follower.follow();
+  await soon(() => expect(run().stream).toBe("live"));
+  leave();
+  await vi.advanceTimersByTimeAsync(60_000);
+  await until(() => expect(vi.getTimerCount()).toBe(0));
+  expect([vi.mocked(client.jobs).mock.calls.length, after.length]).toEqual([1, 1]);
+});
+
+it("a run that ended while the list was on its way is not as the list says; one that was taken away stays away", async () => {
+  const listed = new Pending<Job[]>();
+  vi.mocked(client.jobs).mockImplementationOnce(() => listed.promise);
+  putRun(newRun({ id: ID, where: "worker", title: "", config: {}, state: "running" }));
+  putRun(newRun({ id: "train-2", where: "worker", title: "", config: {}, state: "done" }));
+  const reading = follower.refresh();
+  await until(() => expect(client.jobs).toHaveBeenCalledOnce());
+  putRun({ ...run(), state: "done" });
+  dropRun("train-2");
+  listed.resolve([job("running"), job("done", { id: "train-2", ended_at: AT })]);
+  await reading;
+  expect(Object.values(getRuns().runs).map(({ id, state }) => [id, state])).toEqual([[ID, "done"]]);
 });
