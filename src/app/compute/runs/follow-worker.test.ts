@@ -216,3 +216,20 @@ it("a run that ended while the list was on its way is not as the list says; one 
   await reading;
   expect(Object.values(getRuns().runs).map(({ id, state }) => [id, state])).toEqual([[ID, "done"]]);
 });
+
+it("a run that goes on while its broken stream waits to be asked again is followed once, and stays live", async () => {
+  const [first, second] = [new Stream(), new Stream()];
+  streams = [first];
+  follower.takeJob(job("running"));
+  await until(() => expect(after).toHaveLength(1));
+  first.send("state", { state: "failed", message: "no device" });
+  await soon(() => expect(run().state).toBe("failed"));
+  first.break();
+  await until(() => expect(run().stream).toBe("lost"));
+  streams = [second];
+  follower.takeJob(job("queued"));
+  await soon(() => expect(run()).toMatchObject({ state: "queued", stream: "live" }));
+  await vi.advanceTimersByTimeAsync(1500);
+  expect(run().stream).toBe("live");
+  expect(after).toEqual([null, null]);
+});

@@ -129,7 +129,9 @@ export class WorkerFollower {
       patchRun(id, { stream: "lost" });
       await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
     }
-    if (this.#following.get(id) === controller) this.#following.delete(id);
+    // Whoever gave it up, or follows it again, says what becomes of it.
+    if (signal.aborted) return;
+    this.#following.delete(id);
     patchRun(id, { stream: "closed" });
   }
 }

@@ -161,6 +161,24 @@ it("a target that is checked shows nothing until the check has ended; one that f
   });
 });
 
+it("what a check says of a target that was saved meanwhile is dropped", async () => {
+  const [old, present] = [new Pending<CheckStep[]>(), new Pending<CheckStep[]>()];
+  const step = (text: string): CheckStep[] => [{ step: "reach", verdict: "ok", text }];
+  vi.mocked(client.checkTarget)
+    .mockImplementationOnce(() => old.promise)
+    .mockImplementationOnce(() => present.promise);
+  const first = launches.checkTarget("cluster");
+  await launches.saveTarget("cluster", {}, true);
+  expect(useTargets.getState().checks).toEqual({});
+  const second = launches.checkTarget("cluster");
+  old.resolve(step("the host before"));
+  await first;
+  expect(useTargets.getState().checks).toEqual({ cluster: null });
+  present.resolve(step("the host now"));
+  await second;
+  expect(useTargets.getState().checks).toEqual({ cluster: step("the host now") });
+});
+
 it("a run can go on unless something is being done with it", () => {
   const lost = newRun({ id, where: "target", title: "", config: {}, state: "lost" });
   expect(canResume(lost)).toBe(true);

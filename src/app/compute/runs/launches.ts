@@ -85,6 +85,8 @@ function takePrinted(id: string, printed: readonly Record<string, unknown>[]): v
 /** The targets of the worker, and the runs on them. */
 export class Launches {
   readonly #reading = new Map<string, Read>();
+  /** The check of each target that is under way, or was the last one. */
+  readonly #checks = new Map<string, object>();
 
   constructor(private readonly worker: WorkerClient) {}
 
@@ -145,13 +147,19 @@ export class Launches {
   /** Adds a target, or replaces one. @throws InputError that names the key */
   async saveTarget(name: string, target: object, replace: boolean): Promise<void> {
     const { file, targets } = await this.worker.addTarget(name, target, replace);
+    this.#checks.delete(name);
     useTargets.setState(({ checks: { [name]: _old, ...checks } }) => ({ file, targets, checks }));
   }
 
   /** Tries every step that a run needs on a target. */
   async checkTarget(name: string): Promise<void> {
-    const put = (steps: readonly CheckStep[] | null): void =>
-      useTargets.setState(({ checks }) => ({ checks: { ...checks, [name]: steps } }));
+    const mine = {};
+    this.#checks.set(name, mine);
+    const put = (steps: readonly CheckStep[] | null): void => {
+      // A target that was saved meanwhile is another one.
+      if (this.#checks.get(name) === mine)
+        useTargets.setState(({ checks }) => ({ checks: { ...checks, [name]: steps } }));
+    };
     put(null);
     try {
       put(await this.worker.checkTarget(name));
