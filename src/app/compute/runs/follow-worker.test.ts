@@ -39,13 +39,14 @@ let jobs: Job[];
 /** What each connection gives; and after which event it was asked for. */
 let streams: (Stream | 204)[];
 let after: (string | null)[];
+let connections: AbortSignal[];
 let client: WorkerClient;
 let follower: WorkerFollower;
 let leave: () => void;
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
-  [jobs, streams, after] = [[], [], []];
+  [jobs, streams, after, connections] = [[], [], [], []];
   client = fake<WorkerClient>({
     servesPage: () => true,
     files: vi.fn(async () => FILES),
@@ -54,6 +55,7 @@ beforeEach(() => {
     jobs: vi.fn(async () => jobs),
     events: async (_id, last, signal) => {
       after.push(last);
+      connections.push(signal);
       const stream = streams.shift();
       if (stream === undefined) throw new TypeError("fetch failed");
       if (stream === 204) return new Response(null, { status: 204 });
@@ -148,6 +150,21 @@ it("gives up a stream that says nothing for 45 s", async () => {
   leave = follower.follow();
 });
 
+it("a run that goes on before its stream has ended is followed once, and stays live", async () => {
+  const first = new Stream();
+  streams = [first, new Stream()];
+  follower.takeJob(job("running"));
+  await until(() => expect(connections).toHaveLength(1));
+  first.send("state", { state: "failed", message: "no device" });
+  await soon(() => expect(run().state).toBe("failed"));
+  follower.takeJob(job("queued"));
+  await until(() => expect(connections).toHaveLength(2));
+  expect(connections.map(({ aborted }) => aborted)).toEqual([true, false]);
+  await vi.advanceTimersByTimeAsync(3000);
+  expect(run()).toMatchObject({ state: "queued", stream: "live" });
+  expect(connections).toHaveLength(2);
+});
+
 it("follows a run again that went on after its end, from its first event", async () => {
   streams = [204];
   follower.takeJob(job("failed", { message: "no device" }));
@@ -176,6 +193,16 @@ it("a run that the worker does not list any more is gone; where the list is full
   await follower.refresh();
   expect(run()).toBeUndefined();
   expect(getRuns().runs["page-1"]).toBeDefined();
+});
+
+it("the stream of a run that is gone from the list is given up", async () => {
+  streams = [new Stream()];
+  follower.takeJob(job("running"));
+  await until(() => expect(connections).toHaveLength(1));
+  await follower.refresh();
+  expect(run()).toBeUndefined();
+  expect(connections[0]!.aborted).toBe(true);
+  await until(() => expect(vi.getTimerCount()).toBe(0));
 });
 
 it("a worker that is gone is lost without a word, one that answers nonsense with the reason", async () => {

@@ -129,9 +129,10 @@ it("looks again a while after each answer; once it is left, what comes late is d
   expect([vi.mocked(client.launches).mock.calls.length, vi.getTimerCount()]).toEqual([2, 0]);
 });
 
-it("a page that no worker serves asks for nothing", async () => {
-  launches = new Launches(fake<WorkerClient>({ servesPage: () => false }));
+it("a page that no worker serves asks for nothing", () => {
+  client.servesPage = () => false;
   launches.follow()();
+  expect(client.launches).not.toHaveBeenCalled();
 });
 
 it("keeps what it knows of the targets while the worker is away, and says what is wrong with an answer", async () => {
@@ -162,20 +163,26 @@ it("a target that is checked shows nothing until the check has ended; one that f
 });
 
 it("what a check says of a target that was saved meanwhile is dropped", async () => {
-  const [old, present] = [new Pending<CheckStep[]>(), new Pending<CheckStep[]>()];
+  const pending = () => new Pending<CheckStep[]>();
+  const [old, between, last] = [pending(), pending(), pending()];
   const step = (text: string): CheckStep[] => [{ step: "reach", verdict: "ok", text }];
   vi.mocked(client.checkTarget)
     .mockImplementationOnce(() => old.promise)
-    .mockImplementationOnce(() => present.promise);
+    .mockImplementationOnce(() => between.promise)
+    .mockImplementationOnce(() => last.promise);
   const first = launches.checkTarget("cluster");
   await launches.saveTarget("cluster", {}, true);
-  expect(useTargets.getState().checks).toEqual({});
-  const second = launches.checkTarget("cluster");
   old.resolve(step("the host before"));
   await first;
-  expect(useTargets.getState().checks).toEqual({ cluster: null });
-  present.resolve(step("the host now"));
+  expect(useTargets.getState().checks).toEqual({});
+  const second = launches.checkTarget("cluster");
+  await launches.saveTarget("cluster", {}, true);
+  const third = launches.checkTarget("cluster");
+  between.resolve(step("the host between"));
   await second;
+  expect(useTargets.getState().checks).toEqual({ cluster: null });
+  last.resolve(step("the host now"));
+  await third;
   expect(useTargets.getState().checks).toEqual({ cluster: step("the host now") });
 });
 
