@@ -13,7 +13,7 @@ import { workerFollower } from "../compute/runs/follow-worker.ts";
 import { launches } from "../compute/runs/launches.ts";
 import { cancelRun, stopRun } from "../compute/runs/run-actions.ts";
 import { followTags } from "../compute/runs/run-tags.ts";
-import { followTabs } from "../compute/runs/tab-runs.ts";
+import { tabRuns } from "../compute/runs/tab-runs.ts";
 import { useUi } from "../compute/store.ts";
 import { followUrl } from "../data/navigate.ts";
 import { LiveRunsPanel } from "../features/evaluation/live-runs-panel.tsx";
@@ -78,7 +78,7 @@ export function App() {
     const leaveLaunches = launches.follow();
     const leaveStudent = followStudent();
     const leavePlayed = player.askBeforeLoss();
-    const leaveTabs = followTabs((id, what) => void (what === "stop" ? stopRun(id) : cancelRun(id)));
+    const leaveTabs = tabRuns.follow((id, what) => void (what === "stop" ? stopRun(id) : cancelRun(id)));
     const leaveLiveTabs = followLiveTabs();
     const leaveTags = followTags();
     void keptModels.look();
