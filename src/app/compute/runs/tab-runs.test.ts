@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { fake, Pending, until } from "../../../../test/support/fake.ts";
 import { AT } from "../../../../test/support/train-events.ts";
 import type { Run } from "./run.ts";
-import { getRuns, newRun, patchRun, putRun, takeEvent, useRuns } from "./runs-store.ts";
+import { dropRun, getRuns, newRun, patchRun, putRun, takeEvent, useRuns } from "./runs-store.ts";
 import type { TabMessage } from "./tab-channel.ts";
 import { TabRuns } from "./tab-runs.ts";
 
@@ -171,4 +171,22 @@ it("once it is left, it hears and tells nothing, and waits for no run", async ()
   leave = tabs.follow(onAsk);
   hear!(toldRun());
   expect(free.get(ID)).not.toBe(waiting);
+});
+
+it("a run that goes on after its end is told whole: the others do not follow it any more", () => {
+  own = [ID];
+  putRun(newPageRun({ events: [{ time: AT, ...checkpoint(1) }] }));
+  patchRun(ID, { state: "cancelled" });
+  told = [];
+  patchRun(ID, { state: "starting" });
+  expect(told).toMatchObject([{ type: "run", run: { id: ID, state: "starting", events: [{ step: 1 }] } }]);
+});
+
+it("a run that is taken away and comes back under its id is told whole", () => {
+  own = [ID];
+  putRun(newPageRun());
+  dropRun(ID);
+  told = [];
+  putRun(newPageRun());
+  expect(told).toMatchObject([{ type: "run" }]);
 });

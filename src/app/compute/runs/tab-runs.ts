@@ -2,6 +2,7 @@
  * Runs of the page over the tabs of one browser. The tab that owns a run tells the others what happens to it; they show
  * it, may ask its owner to end it, and find out when the owner is gone.
  */
+import { ENDED } from "../../../protocol/job-state.ts";
 import { foldEvents } from "./fold.ts";
 import { pageRuns } from "./page-runs.ts";
 import { NO_FIGURES, type Run } from "./run.ts";
@@ -28,7 +29,9 @@ export class TabRuns {
     this.#told.set(run.id, run);
     const { figures, stream: _stream, ...rest } = run;
     const { id, state, message, ended, title, events } = rest;
-    if (before === undefined || events.length < before.events.length)
+    // The others stop following a run once it has ended: one that goes on is told whole.
+    const goesOn = before !== undefined && ENDED.includes(before.state) && !ENDED.includes(state);
+    if (before === undefined || goesOn || events.length < before.events.length)
       this.clients.tellTabs({ type: "run", run: rest });
     else {
       const facts = { state, message, ended, title };
@@ -39,6 +42,7 @@ export class TabRuns {
 
   #tellOwn(): void {
     const { runs } = getRuns();
+    for (const id of this.#told.keys()) if (runs[id] === undefined) this.#told.delete(id);
     for (const id of this.clients.locks.ownHere()) if (runs[id] !== undefined) this.#tell(runs[id]);
   }
 
