@@ -18,7 +18,7 @@ import { useUi } from "../compute/store.ts";
 import { followUrl } from "../data/navigate.ts";
 import { LiveRunsPanel } from "../features/evaluation/live-runs-panel.tsx";
 import { LiveRuns } from "../features/evaluation/live-runs-section.tsx";
-import { followLiveTabs } from "../features/evaluation/tab-live-runs.ts";
+import { tabLiveRuns } from "../features/evaluation/tab-live-runs.ts";
 import { EvidenceTestView } from "../features/evidence-test/evidence-test-view.tsx";
 import { LibraryView } from "../features/library/library-view.tsx";
 import { PlayView } from "../features/play/play-view.tsx";
@@ -79,7 +79,7 @@ export function App() {
     const leaveStudent = followStudent();
     const leavePlayed = player.askBeforeLoss();
     const leaveTabs = tabRuns.follow((id, what) => void (what === "stop" ? stopRun(id) : cancelRun(id)));
-    const leaveLiveTabs = followLiveTabs();
+    const leaveLiveTabs = tabLiveRuns.follow();
     const leaveTags = followTags();
     void keptModels.look();
     addEventListener("pagehide", endSimulatorSessions);

@@ -31,7 +31,7 @@ beforeEach(() => {
   });
   tabs = new TabRuns({
     runs,
-    locks: {
+    locks: fake<Clients["locks"]>({
       ownHere: () => own,
       whenFree: (id, signal) => {
         const waiting = new Pending();
@@ -39,7 +39,7 @@ beforeEach(() => {
         signal?.addEventListener("abort", () => waiting.reject(signal.reason));
         return waiting.promise;
       },
-    },
+    }),
     hearTabs: (listener) => {
       hear = listener;
       return () => {

@@ -6,13 +6,13 @@ import { ENDED } from "../../../protocol/job-state.ts";
 import { foldEvents } from "./fold.ts";
 import { pageRuns } from "./page-runs.ts";
 import { NO_FIGURES, type Run } from "./run.ts";
-import { ownHere, whenFree } from "./run-locks.ts";
+import { runLocks } from "./run-locks.ts";
 import { dropRun, getRuns, patchRun, putRun, takeEvents, useRuns } from "./runs-store.ts";
 import { hearTabs, type TabMessage, tellTabs } from "./tab-channel.ts";
 
 type OnAsk = (id: string, what: "stop" | "cancel") => void;
 
-const page = { runs: pageRuns, locks: { ownHere, whenFree }, hearTabs, tellTabs };
+const page = { runs: pageRuns, locks: runLocks, hearTabs, tellTabs };
 
 /** Tells the other tabs of the runs of this one, and shows theirs. */
 export class TabRuns {
