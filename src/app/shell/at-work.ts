@@ -11,7 +11,7 @@ import type { Run } from "../compute/runs/run.ts";
 import { cancelRun, stopRun } from "../compute/runs/run-actions.ts";
 import type { WorkerState } from "../compute/runs/runs-store.ts";
 import { worker } from "../compute/runs/worker-client.ts";
-import { cancelScoring } from "../compute/scoring/score.ts";
+import { scoringRuns } from "../compute/scoring/score.ts";
 import { ROLES, setUi, type UiState } from "../compute/store.ts";
 import { studentComparison } from "../compute/students/run-students.ts";
 import { studentTraining } from "../compute/training/training.ts";
@@ -74,7 +74,7 @@ function ofPage({ scoring, training, playing, studying }: Work["ui"]): Task[] {
       name: "Scoring",
       detail: scoring.label,
       ...amount(scoring),
-      end: cancel(cancelScoring),
+      end: cancel(() => scoringRuns.cancel()),
     });
   else if (scoring.status === "cancelling")
     tasks.push({ key: "scoring", name: "Scoring", detail: "cancel requested", done: 0, total: 0, end: null });

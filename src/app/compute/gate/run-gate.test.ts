@@ -8,7 +8,7 @@ import type { KnownOptimal, OptimalDecision } from "../../data/library/known-opt
 import type { Shipped } from "../../url/library-link.ts";
 import { HOME } from "../../url/place.ts";
 import { useOptimal } from "../open/optimal.ts";
-import { cancelScoring } from "../scoring/scoring-run.ts";
+import { scoringRuns } from "../scoring/scoring-run.ts";
 import { getUi, setUi } from "../store.ts";
 import { useGate } from "./gate-store.ts";
 import { gateSetting, presentGate, scoreGate } from "./run-gate.ts";
@@ -161,7 +161,7 @@ it.each(["prepare", "summary"] as const)(
       asked += 1;
       // The second one stands for a pass that is over.
       if (stopped !== null || fake.scored === 0 || asked < 2) return;
-      stopped = cancelScoring();
+      stopped = scoringRuns.cancel();
     };
     // Each pass is followed by figures.
     const now = vi.spyOn(performance, "now");

@@ -19,7 +19,7 @@ import { models } from "../models/models.ts";
 import { placeFollower } from "../open/follow-place.ts";
 import { useOptimal } from "../open/optimal.ts";
 import { planScoring } from "../scoring/score.ts";
-import { runScoring, type ScoringRun } from "../scoring/scoring-run.ts";
+import { type ScoringRun, scoringRuns } from "../scoring/scoring-run.ts";
 import { getUi, setUi, useUi } from "../store.ts";
 import { GATE_SEED, type Gate, type GateSetting, type LeftOut, useGate } from "./gate-store.ts";
 
@@ -108,7 +108,7 @@ export async function scoreGate(): Promise<void> {
   if (library === null) return;
   const known = await optimalWithModels(library);
   if (known === null) return;
-  await runScoring("gate", GATE_KEY, async (run) => {
+  await scoringRuns.run("gate", GATE_KEY, async (run) => {
     await run.open("teacher");
     const teacher = getUi().models.teacher?.info;
     if (teacher === undefined) throw new Error("the teacher is not open any more");

@@ -8,7 +8,7 @@ import type { KnownOptimal, OptimalDecision } from "../../data/library/known-opt
 import { HOME } from "../../url/place.ts";
 import { partOfLibrary } from "../../url/what-if.ts";
 import { useOptimal } from "../open/optimal.ts";
-import { cancelScoring } from "../scoring/scoring-run.ts";
+import { scoringRuns } from "../scoring/scoring-run.ts";
 import { getUi, setUi } from "../store.ts";
 import { gateSelection } from "./run-gate.ts";
 import { presentSweep, SWEEPS, type SweepId, scoreSweep, sweepSetting, useSweeps } from "./run-sweep.ts";
@@ -142,7 +142,7 @@ it("stopped, it goes on where it was", async () => {
   let stopped: Promise<void> | null = null;
   fake.prepare = async () => {
     calls += 1;
-    if (calls === 5) stopped = cancelScoring();
+    if (calls === 5) stopped = scoringRuns.cancel();
   };
   await scoreSweep();
   await stopped;

@@ -8,7 +8,7 @@ import { type SourceSelection, sourcesKey } from "../../../core/retrieval/select
 import { remaining } from "../../base/eta.ts";
 import type { KnownOptimal } from "../../data/library/known-optimal.ts";
 import { libraryWorker } from "../../data/library-client.ts";
-import { runScoring } from "../scoring/scoring-run.ts";
+import { scoringRuns } from "../scoring/scoring-run.ts";
 import { getUi } from "../store.ts";
 import { GATE_SEED, type GateSetting, SUBSET_SHARES, type SubsetShare } from "./gate-store.ts";
 import {
@@ -120,7 +120,7 @@ export async function scoreSweep(sweep: SweepId = useSweeps.getState().shown): P
   const known = await optimalWithModels(library);
   if (known === null) return;
   const { values, at, words }: Sweep = SWEEPS[sweep];
-  await runScoring("gate-sweep", SWEEP_KEY, async (run) => {
+  await scoringRuns.run("gate-sweep", SWEEP_KEY, async (run) => {
     await run.open("teacher");
     const selection = gateSelection(place);
     const setting = sweepSetting(sweep, library.id, known, selection);

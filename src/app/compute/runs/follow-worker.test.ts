@@ -1,17 +1,12 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { until } from "../../../../test/support/fake.ts";
+import { fake, Pending, until } from "../../../../test/support/fake.ts";
 import { AT, sent } from "../../../../test/support/train-events.ts";
 import { InputError } from "../../../core/errors.ts";
 import type { JobState } from "../../../protocol/job-state.ts";
-import { followWorker, refreshRuns, takeJob } from "./follow-worker.ts";
-import { getRuns, newRun, putRun, useRuns } from "./runs-store.ts";
+import { WorkerFollower } from "./follow-worker.ts";
+import { dropRun, getRuns, newRun, putRun, useRuns } from "./runs-store.ts";
 import type { Job } from "./worker-answers.ts";
-import { worker as client } from "./worker-client.ts";
-
-vi.mock("./worker-client.ts", async (load) => ({
-  ...(await load<typeof import("./worker-client.ts")>()),
-  hasWorker: () => true,
-}));
+import type { WorkerClient } from "./worker-client.ts";
 
 const ID = "train-00000000000a";
 const FILES = { jobs: "/jobs", shared: null, program: ["node"], environment: {}, sample: null };
@@ -44,29 +39,37 @@ let jobs: Job[];
 /** What each connection gives; and after which event it was asked for. */
 let streams: (Stream | 204)[];
 let after: (string | null)[];
-let stop: () => void;
+let connections: AbortSignal[];
+let client: WorkerClient;
+let follower: WorkerFollower;
+let leave: () => void;
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
-  [jobs, streams, after] = [[], [], []];
-  vi.spyOn(client, "files").mockResolvedValue(FILES);
-  vi.spyOn(client, "device").mockResolvedValue({ device: "cpu", message: "slow" });
-  vi.spyOn(client, "simulator").mockResolvedValue(null as never);
-  vi.spyOn(client, "jobs").mockImplementation(async () => jobs);
-  vi.spyOn(client, "events").mockImplementation(async (_id, last, signal) => {
-    after.push(last);
-    const stream = streams.shift();
-    if (stream === undefined) throw new TypeError("fetch failed");
-    if (stream === 204) return new Response(null, { status: 204 });
-    // A connection that is given up ends what reads it.
-    signal.addEventListener("abort", () => stream.break());
-    return stream.answer;
+  [jobs, streams, after, connections] = [[], [], [], []];
+  client = fake<WorkerClient>({
+    servesPage: () => true,
+    files: vi.fn(async () => FILES),
+    device: async () => ({ device: "cpu" as const, message: "slow" }),
+    simulator: async () => null,
+    jobs: vi.fn(async () => jobs),
+    events: async (_id, last, signal) => {
+      after.push(last);
+      connections.push(signal);
+      const stream = streams.shift();
+      if (stream === undefined) throw new TypeError("fetch failed");
+      if (stream === 204) return new Response(null, { status: 204 });
+      // A connection that is given up ends what reads it.
+      signal.addEventListener("abort", () => stream.break());
+      return stream.answer;
+    },
   });
+  follower = new WorkerFollower(client);
+  leave = () => undefined;
 });
 afterEach(() => {
-  stop?.();
+  leave();
   vi.useRealTimers();
-  vi.restoreAllMocks();
   useRuns.setState(useRuns.getInitialState());
 });
 
@@ -81,7 +84,7 @@ const soon = (check: () => void): Promise<void> =>
 it("lists training jobs as runs, and of scoring jobs those that go on", async () => {
   streams = [204];
   jobs = [job("done", { ended_at: AT }), scoring("score-1", "running"), scoring("score-2", "done")];
-  stop = followWorker();
+  leave = follower.follow();
   await soon(() =>
     expect(run()).toMatchObject({ title: "first", where: "worker", state: "done", ended: AT }),
   );
@@ -96,11 +99,11 @@ it("takes a run's events as they come; while they do, its state is theirs and no
   const stream = new Stream();
   streams = [stream];
   jobs = [job("queued")];
-  stop = followWorker();
+  leave = follower.follow();
   await soon(() => expect(run().stream).toBe("live"));
   stream.send("state", { state: "running", message: null });
   await soon(() => expect(run().state).toBe("running"));
-  await refreshRuns();
+  await follower.refresh();
   expect(run().state).toBe("running");
   stream.send("progress", { type: "checkpoint", step: 3 });
   stream.send("state", { state: "done", message: "all steps" });
@@ -114,7 +117,7 @@ it("takes a run's events as they come; while they do, its state is theirs and no
 it("asks a broken stream for what is missing, and marks the gap", async () => {
   const [first, second] = [new Stream(), new Stream()];
   streams = [first];
-  takeJob(job("running"));
+  follower.takeJob(job("running"));
   await until(() => expect(after).toHaveLength(1));
   first.send("progress", { type: "checkpoint", step: 1 });
   await soon(() => expect(run().events).toHaveLength(1));
@@ -138,22 +141,37 @@ it("asks a broken stream for what is missing, and marks the gap", async () => {
 
 it("gives up a stream that says nothing for 45 s", async () => {
   streams = [new Stream()];
-  takeJob(job("running"));
+  follower.takeJob(job("running"));
   await until(() => expect(after).toHaveLength(1));
   await vi.advanceTimersByTimeAsync(44_000);
   expect(run().stream).toBe("live");
   await vi.advanceTimersByTimeAsync(1000);
   await until(() => expect(run().stream).toBe("lost"));
-  stop = followWorker();
+  leave = follower.follow();
+});
+
+it("a run that goes on before its stream has ended is followed once, and stays live", async () => {
+  const first = new Stream();
+  streams = [first, new Stream()];
+  follower.takeJob(job("running"));
+  await until(() => expect(connections).toHaveLength(1));
+  first.send("state", { state: "failed", message: "no device" });
+  await soon(() => expect(run().state).toBe("failed"));
+  follower.takeJob(job("queued"));
+  await until(() => expect(connections).toHaveLength(2));
+  expect(connections.map(({ aborted }) => aborted)).toEqual([true, false]);
+  await vi.advanceTimersByTimeAsync(3000);
+  expect(run()).toMatchObject({ state: "queued", stream: "live" });
+  expect(connections).toHaveLength(2);
 });
 
 it("follows a run again that went on after its end, from its first event", async () => {
   streams = [204];
-  takeJob(job("failed", { message: "no device" }));
+  follower.takeJob(job("failed", { message: "no device" }));
   await soon(() => expect(run()).toMatchObject({ state: "failed", stream: "closed" }));
   const again = new Stream();
   streams = [again];
-  takeJob(job("queued"));
+  follower.takeJob(job("queued"));
   await soon(() => expect(run()).toMatchObject({ state: "queued", stream: "live" }));
   again.send("state", { state: "done", message: null });
   again.end();
@@ -169,24 +187,76 @@ it("a run that the worker does not list any more is gone; where the list is full
   putRun(newRun({ id: "page-1", where: "page", title: "", config: {} }));
   jobs = full;
   streams = full.map(() => 204);
-  await refreshRuns();
+  await follower.refresh();
   expect(run()).toBeDefined();
   jobs = full.slice(1);
-  await refreshRuns();
+  await follower.refresh();
   expect(run()).toBeUndefined();
   expect(getRuns().runs["page-1"]).toBeDefined();
 });
 
+it("the stream of a run that is gone from the list is given up", async () => {
+  streams = [new Stream()];
+  follower.takeJob(job("running"));
+  await until(() => expect(connections).toHaveLength(1));
+  await follower.refresh();
+  expect(run()).toBeUndefined();
+  expect(connections[0]!.aborted).toBe(true);
+  await until(() => expect(vi.getTimerCount()).toBe(0));
+});
+
 it("a worker that is gone is lost without a word, one that answers nonsense with the reason", async () => {
   vi.mocked(client.jobs).mockRejectedValue(new TypeError("fetch failed"));
-  await refreshRuns();
+  await follower.refresh();
   expect(getRuns().worker).toMatchObject({ status: "lost", problem: null });
   vi.mocked(client.jobs).mockRejectedValue(new InputError("jobs[0].state: expected …"));
-  await refreshRuns();
+  await follower.refresh();
   expect(getRuns().worker).toMatchObject({ status: "lost", problem: "jobs[0].state: expected …" });
   // It is asked for everything again once it is back: it may be another one.
   vi.mocked(client.jobs).mockResolvedValue([]);
-  await refreshRuns();
+  await follower.refresh();
   expect(getRuns().worker.status).toBe("there");
   expect(client.files).toHaveBeenCalledTimes(3);
+});
+
+it("once it is left, nothing is asked and no stream goes on", async () => {
+  streams = [new Stream()];
+  jobs = [job("running")];
+  leave = follower.follow();
+  await soon(() => expect(run().stream).toBe("live"));
+  leave();
+  await vi.advanceTimersByTimeAsync(60_000);
+  await until(() => expect(vi.getTimerCount()).toBe(0));
+  expect([vi.mocked(client.jobs).mock.calls.length, after.length]).toEqual([1, 1]);
+});
+
+it("a run that ended while the list was on its way is not as the list says; one that was taken away stays away", async () => {
+  const listed = new Pending<Job[]>();
+  vi.mocked(client.jobs).mockImplementationOnce(() => listed.promise);
+  putRun(newRun({ id: ID, where: "worker", title: "", config: {}, state: "running" }));
+  putRun(newRun({ id: "train-2", where: "worker", title: "", config: {}, state: "done" }));
+  const reading = follower.refresh();
+  await until(() => expect(client.jobs).toHaveBeenCalledOnce());
+  putRun({ ...run(), state: "done" });
+  dropRun("train-2");
+  listed.resolve([job("running"), job("done", { id: "train-2", ended_at: AT })]);
+  await reading;
+  expect(Object.values(getRuns().runs).map(({ id, state }) => [id, state])).toEqual([[ID, "done"]]);
+});
+
+it("a run that goes on while its broken stream waits to be asked again is followed once, and stays live", async () => {
+  const [first, second] = [new Stream(), new Stream()];
+  streams = [first];
+  follower.takeJob(job("running"));
+  await until(() => expect(after).toHaveLength(1));
+  first.send("state", { state: "failed", message: "no device" });
+  await soon(() => expect(run().state).toBe("failed"));
+  first.break();
+  await until(() => expect(run().stream).toBe("lost"));
+  streams = [second];
+  follower.takeJob(job("queued"));
+  await soon(() => expect(run()).toMatchObject({ state: "queued", stream: "live" }));
+  await vi.advanceTimersByTimeAsync(1500);
+  expect(run().stream).toBe("live");
+  expect(after).toEqual([null, null]);
 });

@@ -13,7 +13,7 @@ import { launchedState } from "./launched-state.ts";
 import type { Run } from "./run.ts";
 import { dropRun, getRuns, newRun, patchRun, putRun, takeEvents } from "./runs-store.ts";
 import type { Launched, Target } from "./worker-answers.ts";
-import { hasWorker, worker } from "./worker-client.ts";
+import { type WorkerClient, worker } from "./worker-client.ts";
 
 const LIST_MS = 4000;
 
@@ -39,39 +39,6 @@ interface Read {
   attempt: number;
   from: number;
   over: boolean;
-}
-
-const reading = new Map<string, Read>();
-
-/** Follows them for as long as the page lives. */
-export function followLaunches(): () => void {
-  if (!hasWorker()) return () => undefined;
-  const stop = poll(refreshLaunches, LIST_MS);
-  return () => {
-    stop();
-    reading.clear();
-  };
-}
-
-/** Reads targets and runs now. */
-export async function refreshLaunches(): Promise<void> {
-  try {
-    const [{ file, targets }, launches] = await Promise.all([worker.targets(), worker.launches()]);
-    useTargets.setState({ file, targets, problem: null });
-    for (const launched of launches) takeLaunched(launched);
-    const there = new Set(launches.map(({ id }) => id));
-    for (const { id, where } of Object.values(getRuns().runs))
-      if (where === "target" && !there.has(id)) forgetLaunched(id);
-    await Promise.all(launches.map(readPrinted));
-  } catch (error) {
-    // A worker that is gone is told of where its own runs are.
-    useTargets.setState({ problem: error instanceof TypeError ? null : describeFault(error) });
-  }
-}
-
-export function forgetLaunched(id: string): void {
-  reading.delete(id);
-  dropRun(id);
 }
 
 /** A run as the API gave it. */
@@ -100,25 +67,6 @@ function titleOf({ id, config }: Launched): string {
 export const canResume = ({ state, launched }: Run): boolean =>
   RESUMABLE.includes(state) && (launched === undefined || launched.doing === null);
 
-/** What a run printed since, attempt by attempt. */
-async function readPrinted({ id, attempt: newest, submitted }: Launched): Promise<void> {
-  const read = reading.get(id) ?? { attempt: 1, from: 0, over: false };
-  reading.set(id, read);
-  if (!submitted) return;
-  for (;;) {
-    if (read.over && read.attempt >= newest) return;
-    if (read.over) Object.assign(read, { attempt: read.attempt + 1, from: 0, over: false });
-    const { events, next, more, over } = await worker.printed(id, read.attempt, read.from);
-    if (reading.get(id) !== read) return;
-    takePrinted(
-      id,
-      events.filter(({ type }) => type === "progress").map(({ data }) => data),
-    );
-    Object.assign(read, { from: next, over });
-    if (!more && !over) return;
-  }
-}
-
 function takePrinted(id: string, printed: readonly Record<string, unknown>[]): void {
   const events: LoopEvent[] = [];
   for (const data of printed) {
@@ -134,27 +82,98 @@ function takePrinted(id: string, printed: readonly Record<string, unknown>[]): v
     );
 }
 
-/** Adds a target, or replaces one. @throws InputError that names the key */
-export async function saveTarget(name: string, target: object, replace: boolean): Promise<void> {
-  const { file, targets } = await worker.addTarget(name, target, replace);
-  useTargets.setState(({ checks: { [name]: _old, ...checks } }) => ({ file, targets, checks }));
-}
+/** The targets of the worker, and the runs on them. */
+export class Launches {
+  readonly #reading = new Map<string, Read>();
+  /** The check of each target that is under way, or was the last one. */
+  readonly #checks = new Map<string, object>();
 
-/** Tries every step that a run needs on a target. */
-export async function checkTarget(name: string): Promise<void> {
-  const put = (steps: readonly CheckStep[] | null): void =>
-    useTargets.setState(({ checks }) => ({ checks: { ...checks, [name]: steps } }));
-  put(null);
-  try {
-    put(await worker.checkTarget(name));
-  } catch (error) {
-    put([{ step: "check", verdict: "missing", text: describeFault(error) }]);
+  constructor(private readonly worker: WorkerClient) {}
+
+  /** Follows them for as long as the page lives. */
+  follow(): () => void {
+    if (!this.worker.servesPage()) return () => undefined;
+    const stop = poll(() => this.refresh(), LIST_MS);
+    return () => {
+      stop();
+      this.#reading.clear();
+    };
+  }
+
+  /** Reads targets and runs now. */
+  async refresh(): Promise<void> {
+    try {
+      const [{ file, targets }, launches] = await Promise.all([
+        this.worker.targets(),
+        this.worker.launches(),
+      ]);
+      useTargets.setState({ file, targets, problem: null });
+      for (const launched of launches) takeLaunched(launched);
+      const there = new Set(launches.map(({ id }) => id));
+      for (const { id, where } of Object.values(getRuns().runs))
+        if (where === "target" && !there.has(id)) this.forget(id);
+      await Promise.all(launches.map((launched) => this.#readPrinted(launched)));
+    } catch (error) {
+      // A worker that is gone is told of where its own runs are.
+      useTargets.setState({ problem: error instanceof TypeError ? null : describeFault(error) });
+    }
+  }
+
+  /** A run that is not listed any more. */
+  forget(id: string): void {
+    this.#reading.delete(id);
+    dropRun(id);
+  }
+
+  /** What a run printed since, attempt by attempt. */
+  async #readPrinted({ id, attempt: newest, submitted }: Launched): Promise<void> {
+    const read = this.#reading.get(id) ?? { attempt: 1, from: 0, over: false };
+    this.#reading.set(id, read);
+    if (!submitted) return;
+    for (;;) {
+      if (read.over && read.attempt >= newest) return;
+      if (read.over) Object.assign(read, { attempt: read.attempt + 1, from: 0, over: false });
+      const { events, next, more, over } = await this.worker.printed(id, read.attempt, read.from);
+      if (this.#reading.get(id) !== read) return;
+      takePrinted(
+        id,
+        events.filter(({ type }) => type === "progress").map(({ data }) => data),
+      );
+      Object.assign(read, { from: next, over });
+      if (!more && !over) return;
+    }
+  }
+
+  /** Adds a target, or replaces one. @throws InputError that names the key */
+  async saveTarget(name: string, target: object, replace: boolean): Promise<void> {
+    const { file, targets } = await this.worker.addTarget(name, target, replace);
+    this.#checks.delete(name);
+    useTargets.setState(({ checks: { [name]: _old, ...checks } }) => ({ file, targets, checks }));
+  }
+
+  /** Tries every step that a run needs on a target. */
+  async checkTarget(name: string): Promise<void> {
+    const mine = {};
+    this.#checks.set(name, mine);
+    const put = (steps: readonly CheckStep[] | null): void => {
+      // A target that was saved meanwhile is another one.
+      if (this.#checks.get(name) === mine)
+        useTargets.setState(({ checks }) => ({ checks: { ...checks, [name]: steps } }));
+    };
+    put(null);
+    try {
+      put(await this.worker.checkTarget(name));
+    } catch (error) {
+      put([{ step: "check", verdict: "missing", text: describeFault(error) }]);
+    }
+  }
+
+  /** Takes over a run that another machine launched. */
+  async importRun(target: string, folder: string): Promise<string> {
+    const launched = await this.worker.importLaunched(target, folder);
+    takeLaunched(launched);
+    return launched.id;
   }
 }
 
-/** Takes over a run that another machine launched. */
-export async function importLaunched(target: string, folder: string): Promise<string> {
-  const launched = await worker.importLaunched(target, folder);
-  takeLaunched(launched);
-  return launched.id;
-}
+export const launches = new Launches(worker);

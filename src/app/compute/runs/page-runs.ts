@@ -7,7 +7,7 @@ import { Turns } from "../../base/turns.ts";
 import { foldEvents, withUnread } from "./fold.ts";
 import * as pageArchive from "./page-archive.ts";
 import { type Figures, NO_FIGURES, type Run } from "./run.ts";
-import * as runLocks from "./run-locks.ts";
+import { type RunLocks, runLocks } from "./run-locks.ts";
 import { dropRun, getRuns, newRun, patchRun, putRun, useRuns } from "./runs-store.ts";
 import { tellTabs } from "./tab-channel.ts";
 
@@ -26,7 +26,7 @@ export class PageRuns {
 
   constructor(
     private readonly archive: typeof pageArchive,
-    private readonly locks: typeof runLocks,
+    private readonly locks: RunLocks,
   ) {}
 
   /**

@@ -4,6 +4,7 @@ import { InputError } from "../../../core/errors.ts";
 import { undoLast } from "../../data/undo.ts";
 import { getUi, IDLE_TRAINING, setUi } from "../store.ts";
 import { studentTraining } from "../training/training.ts";
+import { workerFollower } from "./follow-worker.ts";
 import { pageRuns } from "./page-runs.ts";
 import type { Run, Where } from "./run.ts";
 import { cancelRun, fetchLaunched, removeRun, renameRun, resumeRun, stopRun } from "./run-actions.ts";
@@ -19,12 +20,6 @@ vi.mock("./tab-channel.ts", async (original) => ({
 }));
 vi.mock("../../data/navigate.ts", () => ({
   navigate: (change: object) => setUi((ui) => ({ place: { ...ui.place, ...change } })),
-}));
-vi.mock("./follow-worker.ts", () => ({
-  takeJob: ({ id, request }: Job) => {
-    const run = getRuns().runs[id]!;
-    putRun({ ...run, title: request.title ?? run.title });
-  },
 }));
 
 const ID = "run-1";
@@ -42,6 +37,10 @@ const job = (id: string, title?: string) => ({ id, request: { kind: "train", tit
 beforeEach(() => {
   asked.length = 0;
   fault = null;
+  vi.spyOn(workerFollower, "takeJob").mockImplementation(({ id, request }) => {
+    const run = getRuns().runs[id]!;
+    putRun({ ...run, title: request.title ?? run.title });
+  });
   vi.spyOn(worker, "act").mockImplementation(note("act", job as never));
   vi.spyOn(worker, "resume").mockImplementation(note("resume", (id: string) => job(id)));
   vi.spyOn(worker, "rename").mockImplementation(note("rename", job as never));

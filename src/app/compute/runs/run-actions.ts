@@ -5,8 +5,8 @@ import { navigate } from "../../data/navigate.ts";
 import { offerUndo } from "../../data/undo.ts";
 import { getUi, setUi } from "../store.ts";
 import { studentTraining } from "../training/training.ts";
-import { takeJob } from "./follow-worker.ts";
-import { forgetLaunched, takeLaunched } from "./launches.ts";
+import { workerFollower } from "./follow-worker.ts";
+import { launches, takeLaunched } from "./launches.ts";
 import { pageRuns } from "./page-runs.ts";
 import type { Run } from "./run.ts";
 import { dropTags } from "./run-tags.ts";
@@ -35,7 +35,7 @@ async function act(
 export const stopRun = (id: string): Promise<void> =>
   act(
     id,
-    async () => takeJob(await worker.act(id, "stop")),
+    async () => workerFollower.takeJob(await worker.act(id, "stop")),
     async () => takeLaunched(await worker.actOnLaunched(id, "stop")),
     ({ stream }) => {
       if (stream === "other-tab") return tellTabs({ type: "ask", id, what: "stop" });
@@ -47,7 +47,7 @@ export const stopRun = (id: string): Promise<void> =>
 export const cancelRun = (id: string): Promise<void> =>
   act(
     id,
-    async () => takeJob(await worker.act(id, "cancel")),
+    async () => workerFollower.takeJob(await worker.act(id, "cancel")),
     async () => takeLaunched(await worker.actOnLaunched(id, "cancel")),
     async ({ stream }) => {
       if (stream === "other-tab") return tellTabs({ type: "ask", id, what: "cancel" });
@@ -60,7 +60,7 @@ export const cancelRun = (id: string): Promise<void> =>
 export const resumeRun = (id: string, changes?: Parameters<typeof worker.resume>[1]): Promise<void> =>
   act(
     id,
-    async () => takeJob(await worker.resume(id, changes)),
+    async () => workerFollower.takeJob(await worker.resume(id, changes)),
     async () => takeLaunched(await worker.resumeLaunched(id)),
     () => studentTraining.resume(id),
   );
@@ -97,7 +97,7 @@ export const removeRun = (id: string): Promise<void> =>
     },
     async () => {
       await worker.removeLaunched(id);
-      forgetLaunched(id);
+      launches.forget(id);
       leave(id);
     },
     async () => {
@@ -116,7 +116,7 @@ export async function renameRun(id: string, title: string): Promise<void> {
   if (before === undefined || name === "" || name === before) return;
   await act(
     id,
-    async () => takeJob(await worker.rename(id, name)),
+    async () => workerFollower.takeJob(await worker.rename(id, name)),
     async () => takeLaunched(await worker.renameLaunched(id, name)),
     async () => {
       await pageRuns.rename(id, name);

@@ -10,56 +10,65 @@ interface Held {
   released: Promise<unknown>;
 }
 
-const held = new Map<string, Held>();
-
 const PREFIX = "gcopd-run ";
 
-const locks = (): LockManager | undefined => navigator.locks;
+/** The runs that this tab owns, and what it can know of the others. */
+export class RunLocks {
+  readonly #held = new Map<string, Held>();
 
-/** Makes this tab the owner of a run; false where another one is. */
-export async function ownRun(id: string): Promise<boolean> {
-  await held.get(id)?.released;
-  const manager = locks();
-  if (manager === undefined) return true;
-  for (;;) {
-    const mine = await new Promise<Held | null>((resolve) => {
-      const released = manager.request(PREFIX + id, { ifAvailable: true }, (lock) => {
-        if (lock === null) return resolve(null);
-        return new Promise<void>((release) => {
-          // The request has a promise only after this callback.
-          queueMicrotask(() => resolve({ release, released }));
+  /** @param manager undefined where the browser has no locks */
+  constructor(private readonly manager: LockManager | undefined) {}
+
+  /** Makes this tab the owner of a run; false where another one is. */
+  async ownRun(id: string): Promise<boolean> {
+    await this.#held.get(id)?.released;
+    const { manager } = this;
+    if (manager === undefined) return true;
+    for (;;) {
+      const mine = await new Promise<Held | null>((resolve) => {
+        const released = manager.request(PREFIX + id, { ifAvailable: true }, (lock) => {
+          if (lock === null) return resolve(null);
+          return new Promise<void>((release) => {
+            // The request has a promise only after this callback.
+            queueMicrotask(() => resolve({ release, released }));
+          });
         });
       });
-    });
-    if (mine !== null) {
-      held.set(id, mine);
-      return true;
+      if (mine !== null) {
+        this.#held.set(id, mine);
+        return true;
+      }
+      if ((await this.ownedRuns()).has(id)) return false;
+      // Only tabs that waited for its end have it, and for a moment.
     }
-    if ((await ownedRuns()).has(id)) return false;
-    // Only tabs that waited for its end have it, and for a moment.
+  }
+
+  /** Gives a run up. */
+  leaveRun(id: string): void {
+    const mine = this.#held.get(id);
+    mine?.release();
+    void mine?.released.then(() => this.#held.get(id) === mine && this.#held.delete(id));
+  }
+
+  /** The runs that this tab owns. */
+  ownHere(): string[] {
+    return [...this.#held.keys()];
+  }
+
+  /** The runs that any tab owns. */
+  async ownedRuns(): Promise<ReadonlySet<string>> {
+    const all = (await this.manager?.query())?.held ?? [];
+    const exclusive = all.filter(({ mode }) => mode === "exclusive");
+    return new Set(
+      exclusive.flatMap(({ name = "" }) => (name.startsWith(PREFIX) ? [name.slice(PREFIX.length)] : [])),
+    );
+  }
+
+  /** Resolves when no tab owns the run any more. Rejects with an AbortError when `signal` aborts. */
+  async whenFree(id: string, signal?: AbortSignal): Promise<void> {
+    await this.manager?.request(PREFIX + id, { mode: "shared", ...(signal && { signal }) }, () => undefined);
   }
 }
 
-/** Gives a run up. */
-export function leaveRun(id: string): void {
-  const mine = held.get(id);
-  mine?.release();
-  void mine?.released.then(() => held.get(id) === mine && held.delete(id));
-}
-
-/** The runs that this tab owns. */
-export const ownHere = (): string[] => [...held.keys()];
-
-/** The runs that any tab owns. */
-export async function ownedRuns(): Promise<ReadonlySet<string>> {
-  const all = (await locks()?.query())?.held ?? [];
-  const exclusive = all.filter(({ mode }) => mode === "exclusive");
-  return new Set(
-    exclusive.flatMap(({ name = "" }) => (name.startsWith(PREFIX) ? [name.slice(PREFIX.length)] : [])),
-  );
-}
-
-/** Resolves when no tab owns the run any more. Rejects with an AbortError when `signal` aborts. */
-export async function whenFree(id: string, signal?: AbortSignal): Promise<void> {
-  await locks()?.request(PREFIX + id, { mode: "shared", ...(signal && { signal }) }, () => undefined);
-}
+// Node 20, where unit tests load this, has no `navigator`.
+export const runLocks = new RunLocks(globalThis.navigator?.locks);

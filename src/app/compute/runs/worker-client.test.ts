@@ -1,7 +1,7 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import fc from "../../../../test/support/property.ts";
 import { InputError } from "../../../core/errors.ts";
-import { worker } from "./worker-client.ts";
+import { WorkerClient } from "./worker-client.ts";
 
 const JOB = {
   id: "train-00000000000a",
@@ -36,15 +36,16 @@ const { signal } = new AbortController();
 
 let answered: { status: number; body: string };
 let sent: { address: string; init: RequestInit }[];
-beforeEach(() => {
-  sent = [];
-  vi.stubGlobal("document", { querySelector: () => ({ content: "the token" }) });
-  vi.stubGlobal("fetch", async (address: string, init: RequestInit) => {
+const worker = new WorkerClient({
+  readToken: () => "the token",
+  fetch: async (address, init) => {
     sent.push({ address, init });
     return new Response(answered.body, { status: answered.status });
-  });
+  },
 });
-afterEach(() => vi.unstubAllGlobals());
+beforeEach(() => {
+  sent = [];
+});
 
 const inputError = (message: string) => ({ name: "InputError", message });
 const answer = (value: unknown, status = 200): void => {
@@ -189,4 +190,76 @@ it("resumes a job as it was, or within other memory and hours", async () => {
     ["POST", undefined],
     ["POST", '{"memory_limit_gib":2.5,"hours":12}'],
   ]);
+});
+
+describe("the token", () => {
+  const page = (token: string): string => `<head><meta name="gcopd-token" content="${token}" /></head>`;
+
+  /** A worker whose token is `token()` now, as its index says it; and what it was asked, under which token. */
+  function workerWith(token: () => string, index = () => page(token())) {
+    const asked: string[] = [];
+    const client = new WorkerClient({
+      readToken: () => "first",
+      fetch: async (address, { headers, method }) => {
+        if (address === "./") {
+          asked.push("index");
+          return new Response(index());
+        }
+        const given = new Headers(headers).get("Authorization")?.replace("Bearer ", "") ?? "";
+        asked.push(`${method} ${given}`);
+        const isRight = given === token();
+        return new Response(JSON.stringify(isRight ? JOB : { error: "not the token" }), {
+          status: isRight ? 200 : 401,
+        });
+      },
+    });
+    return { client, asked };
+  }
+
+  it("is read again once the worker has another one, and what was asked is asked again", async () => {
+    let token = "first";
+    const { client, asked } = workerWith(() => token);
+    await client.act("x", "stop");
+    token = "second";
+    await expect(client.act("x", "stop")).resolves.toMatchObject({ id });
+    await client.act("x", "stop");
+    expect(asked).toEqual(["POST first", "POST first", "index", "POST second", "POST second"]);
+  });
+
+  it("is read again by each of several questions that were refused at once", async () => {
+    let token = "first";
+    const { client, asked } = workerWith(() => token);
+    await client.act("x", "stop");
+    token = "second";
+    await expect(Promise.all([client.act("x", "stop"), client.act("x", "cancel")])).resolves.toHaveLength(2);
+    expect(asked.filter((each) => each === "POST second")).toHaveLength(2);
+  });
+
+  it.each([
+    ["the same token", page("first"), 1],
+    ["no token", "<head></head>", 1],
+    ["another that is wrong too", page("third"), 2],
+  ])("is read again once for each refusal, which is told where the index has %s", async (_, index, times) => {
+    const { client, asked } = workerWith(
+      () => "second",
+      () => index,
+    );
+    await expect(client.act("x", "stop")).rejects.toMatchObject(inputError("not the token"));
+    expect(asked.filter((each) => each === "index")).toHaveLength(1);
+    expect(asked.filter((each) => each.startsWith("POST"))).toHaveLength(times);
+  });
+
+  it("of a page that no worker serves is looked for again; nothing is sent", async () => {
+    let token: string | null = null;
+    const client = new WorkerClient({
+      readToken: () => token,
+      fetch: () => Promise.reject(new Error("sent")),
+    });
+    expect(client.servesPage()).toBe(false);
+    await expect(client.jobs()).rejects.toMatchObject(
+      inputError("no worker serves this page: start it with `npm start`"),
+    );
+    token = "the token";
+    expect(client.servesPage()).toBe(true);
+  });
 });

@@ -30,50 +30,9 @@ import {
   targetsAnswer,
 } from "./worker-answers.ts";
 
-let token: string | null = null;
-
-/** True where the page came from a worker that lets it ask. */
-export function hasWorker(): boolean {
-  token ??= workerToken();
-  return token !== null;
-}
-
-/** Whether the worker has another token now. */
-async function readTokenAgain(): Promise<boolean> {
-  const answer = await fetch("./", { cache: "no-store" });
-  // As src/worker/http/page.ts writes it: a parser of HTML would need a policy for Trusted Types.
-  const found = /<meta name="gcopd-token" content="([^"]+)"/.exec(await answer.text())?.[1];
-  if (found === undefined || found === token) return false;
-  token = found;
-  return true;
-}
-
 /** `GET /api/jobs` of a path with its query: how messages call it. */
 function routeOf(path: string, { method = "GET" }: RequestInit): string {
   return `${method} /api${path.split("?")[0]}`;
-}
-
-/**
- * One request to the API.
- *
- * @throws InputError with the worker's own line for a refusal; TypeError when it cannot be reached
- */
-export async function ask(path: string, init: RequestInit = {}): Promise<Response> {
-  if (!hasWorker()) throw new InputError("no worker serves this page: start it with `npm start`");
-  const send = () => {
-    const headers = new Headers(init.headers);
-    headers.set("Authorization", `Bearer ${token}`);
-    return fetch(`./api${path}`, { ...init, headers });
-  };
-  let answer = await send();
-  if (answer.status === 401 && (await readTokenAgain())) answer = await send();
-  if (answer.ok) return answer;
-  throw readRefusal(routeOf(path, init), answer.status, await answer.text());
-}
-
-/** @throws InputError for an answer of another form, beside what `ask` throws */
-async function asked<T>(schema: z.ZodType<T>, path: string, init: RequestInit = {}): Promise<T> {
-  return readAnswer(schema, routeOf(path, init), await (await ask(path, init)).text());
 }
 
 function sent(method: "POST" | "PATCH", body: object, signal?: AbortSignal): RequestInit {
@@ -92,76 +51,138 @@ const at = ({ id, where }: OnDisk): string => `/${where === "target" ? "launches
 
 const session = (id: string): string => `/simulator/sessions/${id}`;
 
-export const worker = {
-  files: () => asked(Files, "/files"),
-  device: () => asked(deviceAnswer, "/device"),
-  simulator: async () => (await asked(simulatorAnswer, "/simulator")).scienceworld,
-  beginTask: (id: string, task: string) => asked(startAnswer, `${session(id)}/reset`, sent("POST", { task })),
-  doAction: (id: string, action: string) =>
-    asked(stepAnswer, `${session(id)}/step`, sent("POST", { action })),
-  renewSession: async (id: string) => void (await ask(`${session(id)}/renew`, { method: "POST" })),
+const page = {
+  readToken: workerToken,
+  fetch: (address: string, init: RequestInit): Promise<Response> => fetch(address, init),
+};
+
+/** The worker's API; each question throws what its request throws, and an InputError for an answer of another form. */
+export class WorkerClient {
+  #token: string | null = null;
+
+  constructor(private readonly clients: typeof page) {}
+
+  /** True where the page came from a worker that lets it ask. */
+  servesPage(): boolean {
+    this.#token ??= this.clients.readToken();
+    return this.#token !== null;
+  }
+
+  /** Whether the worker has another token than the one it refused; other questions may have read that already. */
+  async #readTokenAgain(refused: string | null): Promise<boolean> {
+    const answer = await this.clients.fetch("./", { cache: "no-store" });
+    // As src/worker/http/page.ts writes it: a parser of HTML would need a policy for Trusted Types.
+    const found = /<meta name="gcopd-token" content="([^"]+)"/.exec(await answer.text())?.[1];
+    if (found === undefined || found === refused) return false;
+    this.#token = found;
+    return true;
+  }
+
+  /**
+   * One request to the API.
+   *
+   * @throws InputError with the worker's own line for a refusal; TypeError when it cannot be reached
+   */
+  async #ask(path: string, init: RequestInit = {}): Promise<Response> {
+    if (!this.servesPage()) throw new InputError("no worker serves this page: start it with `npm start`");
+    const send = () => {
+      const headers = new Headers(init.headers);
+      headers.set("Authorization", `Bearer ${this.#token}`);
+      return this.clients.fetch(`./api${path}`, { ...init, headers });
+    };
+    const tried = this.#token;
+    let answer = await send();
+    if (answer.status === 401 && (await this.#readTokenAgain(tried))) answer = await send();
+    if (answer.ok) return answer;
+    throw readRefusal(routeOf(path, init), answer.status, await answer.text());
+  }
+
+  /** @throws InputError for an answer of another form, beside what `#ask` throws */
+  async #asked<T>(schema: z.ZodType<T>, path: string, init: RequestInit = {}): Promise<T> {
+    return readAnswer(schema, routeOf(path, init), await (await this.#ask(path, init)).text());
+  }
+
+  files = () => this.#asked(Files, "/files");
+  device = () => this.#asked(deviceAnswer, "/device");
+  simulator = async () => (await this.#asked(simulatorAnswer, "/simulator")).scienceworld;
+  beginTask = (id: string, task: string) =>
+    this.#asked(startAnswer, `${session(id)}/reset`, sent("POST", { task }));
+  doAction = (id: string, action: string) =>
+    this.#asked(stepAnswer, `${session(id)}/step`, sent("POST", { action }));
+  renewSession = async (id: string) => void (await this.#ask(`${session(id)}/renew`, { method: "POST" }));
   /** `keepalive` asks while the page goes. */
-  closeSession: async (id: string, init: Pick<RequestInit, "keepalive"> = {}) =>
-    void (await ask(session(id), { method: "DELETE", ...init })),
-  taskPlan: (task: string) => asked(goldPathAnswer, "/simulator/plan", sent("POST", { task })),
-  jobs: async () => (await asked(jobsAnswer, "/jobs?limit=200")).jobs,
-  plan: (config: object, probe: boolean, signal: AbortSignal) =>
-    asked(planAnswer, "/plan", sent("POST", { config, probe }, signal)),
-  submit: (request: z.input<typeof TrainRequest>) => asked(jobAnswer, "/jobs", sent("POST", request)),
-  act: (id: string, what: "stop" | "cancel") => asked(jobAnswer, `/jobs/${id}/${what}`, { method: "POST" }),
+  closeSession = async (id: string, init: Pick<RequestInit, "keepalive"> = {}) =>
+    void (await this.#ask(session(id), { method: "DELETE", ...init }));
+  taskPlan = (task: string) => this.#asked(goldPathAnswer, "/simulator/plan", sent("POST", { task }));
+  jobs = async () => (await this.#asked(jobsAnswer, "/jobs?limit=200")).jobs;
+  plan = (config: object, probe: boolean, signal: AbortSignal) =>
+    this.#asked(planAnswer, "/plan", sent("POST", { config, probe }, signal));
+  submit = (request: z.input<typeof TrainRequest>) => this.#asked(jobAnswer, "/jobs", sent("POST", request));
+  act = (id: string, what: "stop" | "cancel") =>
+    this.#asked(jobAnswer, `/jobs/${id}/${what}`, { method: "POST" });
   /** @param changes what it may take from now on; as before where a key is absent */
-  resume: (id: string, changes?: { memory_limit_gib?: number; hours?: number }) =>
-    asked(
+  resume = (id: string, changes?: { memory_limit_gib?: number; hours?: number }) =>
+    this.#asked(
       jobAnswer,
       `/jobs/${id}/resume`,
       changes === undefined ? { method: "POST" } : sent("POST", changes),
-    ),
-  rename: (id: string, title: string) => asked(jobAnswer, `/jobs/${id}`, sent("PATCH", { title })),
-  remove: async (id: string) => void (await ask(`/jobs/${id}`, { method: "DELETE" })),
-  input: (id: string, path: string, body: Blob, signal?: AbortSignal) =>
-    asked(inputAnswer, `/jobs/${id}/inputs?path=${encodeURIComponent(path)}`, {
+    );
+  rename = (id: string, title: string) => this.#asked(jobAnswer, `/jobs/${id}`, sent("PATCH", { title }));
+  remove = async (id: string) => void (await this.#ask(`/jobs/${id}`, { method: "DELETE" }));
+  input = (id: string, path: string, body: Blob, signal?: AbortSignal) =>
+    this.#asked(inputAnswer, `/jobs/${id}/inputs?path=${encodeURIComponent(path)}`, {
       method: "PUT",
       body,
       signal,
-    }),
-  results: async (run: OnDisk) => (await asked(resultsAnswer, `${at(run)}/results`)).files,
-  file: (run: OnDisk, path: string, signal?: AbortSignal) =>
-    ask(`${at(run)}/results/file?path=${encodeURIComponent(path)}`, signal === undefined ? {} : { signal }),
-  log: (run: OnDisk, tail?: number) => ask(`${at(run)}/log${tail === undefined ? "" : `?tail=${tail}`}`),
-  events: (id: string, after: string | null, signal: AbortSignal) =>
-    ask(`/jobs/${id}/events`, { signal, ...(after === null ? {} : { headers: { "Last-Event-ID": after } }) }),
-  targets: () => asked(targetsAnswer, "/targets"),
-  addTarget: (name: string, target: object, replace: boolean) =>
-    asked(targetsAnswer, "/targets", sent("POST", { name, target, replace })),
-  checkTarget: async (name: string) =>
-    (await asked(CheckSteps, `/targets/${encodeURIComponent(name)}/check`, { method: "POST" })).steps,
-  launches: async () => (await asked(launchesAnswer, "/launches")).launches,
+    });
+  results = async (run: OnDisk) => (await this.#asked(resultsAnswer, `${at(run)}/results`)).files;
+  file = (run: OnDisk, path: string, signal?: AbortSignal) =>
+    this.#ask(
+      `${at(run)}/results/file?path=${encodeURIComponent(path)}`,
+      signal === undefined ? {} : { signal },
+    );
+  log = (run: OnDisk, tail?: number) =>
+    this.#ask(`${at(run)}/log${tail === undefined ? "" : `?tail=${tail}`}`);
+  events = (id: string, after: string | null, signal: AbortSignal) =>
+    this.#ask(`/jobs/${id}/events`, {
+      signal,
+      ...(after === null ? {} : { headers: { "Last-Event-ID": after } }),
+    });
+  targets = () => this.#asked(targetsAnswer, "/targets");
+  addTarget = (name: string, target: object, replace: boolean) =>
+    this.#asked(targetsAnswer, "/targets", sent("POST", { name, target, replace }));
+  checkTarget = async (name: string) =>
+    (await this.#asked(CheckSteps, `/targets/${encodeURIComponent(name)}/check`, { method: "POST" })).steps;
+  launches = async () => (await this.#asked(launchesAnswer, "/launches")).launches;
   /** @param title its name, where it has one */
-  launch: (target: string, config: object, title?: string) =>
-    asked(launchAnswer, "/launches", sent("POST", { target, config, title })),
-  renameLaunched: (id: string, title: string) =>
-    asked(launchAnswer, `/launches/${id}`, sent("PATCH", { title })),
+  launch = (target: string, config: object, title?: string) =>
+    this.#asked(launchAnswer, "/launches", sent("POST", { target, config, title }));
+  renameLaunched = (id: string, title: string) =>
+    this.#asked(launchAnswer, `/launches/${id}`, sent("PATCH", { title }));
   /** Measured on the target itself; with `kept` only what was measured before. */
-  planThere: async (
+  planThere = async (
     target: string,
     config: object,
     how: { kept: boolean; probe: boolean },
     signal: AbortSignal,
   ) =>
-    (await asked(plannedAnswer, "/launches/plan", sent("POST", { target, config, ...how }, signal))).measured,
-  script: (target: string, config: object) =>
-    asked(LaunchScript, "/launches/script", sent("POST", { target, config })),
-  importLaunched: (target: string, folder: string) =>
-    asked(launchAnswer, "/launches/import", sent("POST", { target, folder })),
-  actOnLaunched: (id: string, what: "stop" | "cancel") =>
-    asked(launchAnswer, `/launches/${id}/${what}`, { method: "POST" }),
+    (await this.#asked(plannedAnswer, "/launches/plan", sent("POST", { target, config, ...how }, signal)))
+      .measured;
+  script = (target: string, config: object) =>
+    this.#asked(LaunchScript, "/launches/script", sent("POST", { target, config }));
+  importLaunched = (target: string, folder: string) =>
+    this.#asked(launchAnswer, "/launches/import", sent("POST", { target, folder }));
+  actOnLaunched = (id: string, what: "stop" | "cancel") =>
+    this.#asked(launchAnswer, `/launches/${id}/${what}`, { method: "POST" });
   /** @param changes another target, and options from now on; as before where a key is absent */
-  resumeLaunched: (id: string, changes: { target?: string; cards?: number; hours?: number } = {}) =>
-    asked(launchAnswer, `/launches/${id}/resume`, sent("POST", changes)),
-  fetchLaunched: (id: string, checkpoints: boolean) =>
-    asked(launchAnswer, `/launches/${id}/fetch`, sent("POST", { checkpoints })),
-  removeLaunched: async (id: string) => void (await ask(`/launches/${id}`, { method: "DELETE" })),
+  resumeLaunched = (id: string, changes: { target?: string; cards?: number; hours?: number } = {}) =>
+    this.#asked(launchAnswer, `/launches/${id}/resume`, sent("POST", changes));
+  fetchLaunched = (id: string, checkpoints: boolean) =>
+    this.#asked(launchAnswer, `/launches/${id}/fetch`, sent("POST", { checkpoints }));
+  removeLaunched = async (id: string) => void (await this.#ask(`/launches/${id}`, { method: "DELETE" }));
   /** What an attempt printed, from a byte of it on. */
-  printed: (id: string, attempt: number, from: number) =>
-    asked(Printed, `/launches/${id}/events?attempt=${attempt}&from=${from}`),
-};
+  printed = (id: string, attempt: number, from: number) =>
+    this.#asked(Printed, `/launches/${id}/events?attempt=${attempt}&from=${from}`);
+}
+
+export const worker = new WorkerClient(page);

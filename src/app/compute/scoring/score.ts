@@ -10,10 +10,10 @@ import { models } from "../models/models.ts";
 import { type Side, sideOf } from "../side.ts";
 import { getUi, setUi, type TokenScores } from "../store.ts";
 import { distributionOf, wantedOf } from "./known-distribution.ts";
-import { runScoring, type ScoringRun, scoreKey } from "./scoring-run.ts";
+import { type ScoringRun, scoreKey, scoringRuns } from "./scoring-run.ts";
 import { computedSide, hasItsWeights, keepUnion, scoreWantedSides } from "./sides.ts";
 
-export { cancelScoring, scoreKey } from "./scoring-run.ts";
+export { scoreKey, scoringRuns } from "./scoring-run.ts";
 
 /**
  * Scores the shown decision's response: the teacher under both contexts, the student under the first where it reads the
@@ -23,7 +23,7 @@ export { cancelScoring, scoreKey } from "./scoring-run.ts";
 export async function scoreDecision(): Promise<void> {
   const { decision } = getUi();
   if (decision === null) return;
-  await runScoring("contexts", scoreKey(decision), async (run) => {
+  await scoringRuns.run("contexts", scoreKey(decision), async (run) => {
     const { key, open, wait, score } = run;
     const { counts, countsProblem } = decision;
     if (counts === null) throw new InputError(countsProblem ?? "there are no tokens to score");

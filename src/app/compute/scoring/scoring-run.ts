@@ -16,9 +16,6 @@ import type { Scored, Wanted } from "../worker/compute-service.ts";
 
 export { scoreKey } from "../../data/score-key.ts";
 
-/** Cancelled runs end their worker, and what it was asked for never answers: each run knows if it is still the one. */
-const runs = new Latest();
-
 /** A response under one context. */
 export interface Pass {
   model: SideModel;
@@ -72,134 +69,147 @@ export type CallTogether = (
   wanted: Wanted,
 ) => Promise<PassResult[]>;
 
-/** One run of scoring at a time, with its progress, its fault and its end in the store. */
-export async function runScoring(
-  job: ScoringJob,
-  key: string,
-  work: (run: ScoringRun) => Promise<void>,
-): Promise<void> {
-  if (isComputing()) return;
-  const isLatest = runs.begin();
-  const wait = async <T>(waited: Promise<T>): Promise<T> => {
-    const result = await waited;
-    if (!isLatest()) throw new DOMException("another run took its place", "AbortError");
-    return result;
-  };
-  const checkStop = (): void => {
-    if (isLatest() && getUi().scoring.status === "cancelling")
-      throw new DOMException("stopped", "AbortError");
-  };
-  /** Asks the device. */
-  const ask = <T>(work: () => Promise<T>): Promise<T> => {
-    checkStop();
-    return wait(work());
-  };
-  const show: ScoringRun["show"] = (label, done, total, eta, unit = "tokens") => {
-    if (!isLatest() || getUi().scoring.status === "cancelling") return;
-    setUi({ scoring: { status: "running", job, key, label, done, total, unit, eta } });
-  };
-  let api: ComputeClient["api"] | null = null;
-  const open = async (role: Role): Promise<void> => {
-    show(`Opening the ${role}`, 0, 0, null);
-    ({ api } = await ask(() => models.ensure(role)));
-  };
-  let other: { folder: FolderFiles; engine: EngineInfo } | null = null;
-  const openOther: ScoringRun["openOther"] = async (folder) => {
-    if (other?.folder === folder) return other.engine;
-    show(`Opening ${folder.name}`, 0, 0, null);
-    await wait(models.ensureTokenizers());
-    ({ api } = await wait(models.worker()));
-    const client = api;
-    const engine = await ask(() =>
-      client.loadOther(
-        folder,
-        memory().weights,
-        Comlink.proxy(({ done, total }) => show(`Opening ${folder.name}`, done, total, null)),
-      ),
-    );
-    other = { folder, engine };
-    return engine;
-  };
-  const score: ScoringRun["score"] = async (passes, onResult) => {
-    const client = api;
-    if (client === null) throw new Error("no model was opened");
-    const lengths = passes.map(({ promptIds, responseIds }) => promptIds.length + responseIds.length);
-    const total = lengths.reduce((sum, n) => sum + n, 0);
-    const began = performance.now();
-    let before = 0;
-    for (const [i, { model, label, promptIds, responseIds, wanted = {} }] of passes.entries()) {
-      const passBegan = performance.now();
-      const tell = (done: number): void =>
-        show(label, before + done, total, remaining(lengths, i, (performance.now() - began) / 1000));
-      tell(0);
-      const [result] = await ask(() =>
-        client.score(
-          model,
-          [{ id: key, promptIds, responseIds }],
-          wanted,
-          Comlink.proxy((progress) => tell(progress.done)),
+const page = { models };
+
+/** One run of scoring at a time. */
+export class ScoringRuns {
+  /** Cancelled runs end their worker, and what it was asked for never answers: each run knows if it is still the one. */
+  readonly #turns = new Latest();
+
+  constructor(private readonly clients: typeof page) {}
+
+  /**
+   * Does some work with the models; its progress, its fault and its end are in the store. While a model is at work,
+   * another call does nothing.
+   */
+  async run(job: ScoringJob, key: string, work: (run: ScoringRun) => Promise<void>): Promise<void> {
+    if (isComputing()) return;
+    const { models } = this.clients;
+    const isLatest = this.#turns.begin();
+    const wait = async <T>(waited: Promise<T>): Promise<T> => {
+      const result = await waited;
+      if (!isLatest()) throw new DOMException("another run took its place", "AbortError");
+      return result;
+    };
+    const checkStop = (): void => {
+      if (isLatest() && getUi().scoring.status === "cancelling")
+        throw new DOMException("stopped", "AbortError");
+    };
+    /** Asks the device. */
+    const ask = <T>(work: () => Promise<T>): Promise<T> => {
+      checkStop();
+      return wait(work());
+    };
+    const show: ScoringRun["show"] = (label, done, total, eta, unit = "tokens") => {
+      if (!isLatest() || getUi().scoring.status === "cancelling") return;
+      setUi({ scoring: { status: "running", job, key, label, done, total, unit, eta } });
+    };
+    let api: ComputeClient["api"] | null = null;
+    const open = async (role: Role): Promise<void> => {
+      show(`Opening the ${role}`, 0, 0, null);
+      ({ api } = await ask(() => models.ensure(role)));
+    };
+    let other: { folder: FolderFiles; engine: EngineInfo } | null = null;
+    const openOther: ScoringRun["openOther"] = async (folder) => {
+      if (other?.folder === folder) return other.engine;
+      show(`Opening ${folder.name}`, 0, 0, null);
+      await wait(models.ensureTokenizers());
+      ({ api } = await wait(models.worker()));
+      const client = api;
+      const engine = await ask(() =>
+        client.loadOther(
+          folder,
+          memory().weights,
+          Comlink.proxy(({ done, total }) => show(`Opening ${folder.name}`, done, total, null)),
         ),
       );
-      await onResult(i, result!, (performance.now() - passBegan) / 1000);
-      before += lengths[i]!;
-    }
-  };
-  const callWith =
-    (tell: (done: number) => void): CallTogether =>
-    async (model, sequences, wanted) => {
+      other = { folder, engine };
+      return engine;
+    };
+    const score: ScoringRun["score"] = async (passes, onResult) => {
       const client = api;
       if (client === null) throw new Error("no model was opened");
-      return ask(() =>
-        client.score(
-          model,
-          sequences.map(({ promptIds, responseIds }, n) => ({ id: `${key} ${n}`, promptIds, responseIds })),
-          wanted,
-          Comlink.proxy((progress) => tell(progress.done)),
-        ),
-      );
+      const lengths = passes.map(({ promptIds, responseIds }) => promptIds.length + responseIds.length);
+      const total = lengths.reduce((sum, n) => sum + n, 0);
+      const began = performance.now();
+      let before = 0;
+      for (const [i, { model, label, promptIds, responseIds, wanted = {} }] of passes.entries()) {
+        const passBegan = performance.now();
+        const tell = (done: number): void =>
+          show(label, before + done, total, remaining(lengths, i, (performance.now() - began) / 1000));
+        tell(0);
+        const [result] = await ask(() =>
+          client.score(
+            model,
+            [{ id: key, promptIds, responseIds }],
+            wanted,
+            Comlink.proxy((progress) => tell(progress.done)),
+          ),
+        );
+        await onResult(i, result!, (performance.now() - passBegan) / 1000);
+        before += lengths[i]!;
+      }
     };
-  const runJobs: ScoringRun["runJobs"] = async (jobs, work) => {
-    const lengths = jobs.map(({ tokens }) => tokens);
-    const total = lengths.reduce((sum, n) => sum + n, 0);
-    const began = performance.now();
-    let before = 0;
-    for (const [i, { label, tokens }] of jobs.entries()) {
-      const tell = (done: number): void =>
-        show(label, before + done, total, remaining(lengths, i, (performance.now() - began) / 1000));
-      tell(0);
-      await work(i, callWith(tell));
-      before += tokens;
+    const callWith =
+      (tell: (done: number) => void): CallTogether =>
+      async (model, sequences, wanted) => {
+        const client = api;
+        if (client === null) throw new Error("no model was opened");
+        return ask(() =>
+          client.score(
+            model,
+            sequences.map(({ promptIds, responseIds }, n) => ({ id: `${key} ${n}`, promptIds, responseIds })),
+            wanted,
+            Comlink.proxy((progress) => tell(progress.done)),
+          ),
+        );
+      };
+    const runJobs: ScoringRun["runJobs"] = async (jobs, work) => {
+      const lengths = jobs.map(({ tokens }) => tokens);
+      const total = lengths.reduce((sum, n) => sum + n, 0);
+      const began = performance.now();
+      let before = 0;
+      for (const [i, { label, tokens }] of jobs.entries()) {
+        const tell = (done: number): void =>
+          show(label, before + done, total, remaining(lengths, i, (performance.now() - began) / 1000));
+        tell(0);
+        await work(i, callWith(tell));
+        before += tokens;
+      }
+    };
+    try {
+      show("Getting ready", 0, 0, null);
+      const hasOther: ScoringRun["hasOther"] = (folder) => other !== null && other.folder === folder;
+      await work({
+        ...{ key, open, openOther, hasOther, wait, checkStop, score, show },
+        ...{ together: callWith(() => {}), runJobs },
+      });
+      if (isLatest()) setUi({ scoring: { status: "idle" } });
+    } catch (error) {
+      if (!isLatest()) return;
+      // Another one is started, with another device, when there is something to compute again.
+      if (isDeviceFault(error)) models.endWorker();
+      setUi({
+        scoring: isAbort(error)
+          ? { status: "idle" }
+          : { status: "failed", job, key, message: describeFault(error) },
+      });
+    } finally {
+      if (other !== null && isLatest()) void models.worker().then((client) => client.api.closeOther());
     }
-  };
-  try {
-    show("Getting ready", 0, 0, null);
-    const hasOther: ScoringRun["hasOther"] = (folder) => other !== null && other.folder === folder;
-    await work({
-      ...{ key, open, openOther, hasOther, wait, checkStop, score, show },
-      ...{ together: callWith(() => {}), runJobs },
-    });
-    if (isLatest()) setUi({ scoring: { status: "idle" } });
-  } catch (error) {
-    if (!isLatest()) return;
-    // Another one is started, with another device, when there is something to compute again.
-    if (isDeviceFault(error)) models.endWorker();
-    setUi({
-      scoring: isAbort(error)
-        ? { status: "idle" }
-        : { status: "failed", job, key, message: describeFault(error) },
-    });
-  } finally {
-    if (other !== null && isLatest()) void models.worker().then((client) => client.api.closeOther());
+  }
+
+  /** Asks the scoring to stop; a pass that does not hear is ended with its worker. */
+  async cancel(): Promise<void> {
+    const { scoring } = getUi();
+    if (scoring.status !== "running") return;
+    const isLatest = this.#turns.present();
+    setUi({ scoring: { status: "cancelling", job: scoring.job, key: scoring.key } });
+    if (!(await this.clients.models.stopWork(() => isLatest() && getUi().scoring.status === "cancelling")))
+      return;
+    this.#turns.end();
+    setUi({ scoring: { status: "idle" } });
   }
 }
 
-/** Asks the scoring to stop; a pass that does not hear is ended with its worker. */
-export async function cancelScoring(): Promise<void> {
-  const { scoring } = getUi();
-  if (scoring.status !== "running") return;
-  const isLatest = runs.present();
-  setUi({ scoring: { status: "cancelling", job: scoring.job, key: scoring.key } });
-  if (!(await models.stopWork(() => isLatest() && getUi().scoring.status === "cancelling"))) return;
-  runs.end();
-  setUi({ scoring: { status: "idle" } });
-}
+export const scoringRuns = new ScoringRuns(page);

@@ -13,7 +13,7 @@ import { models, useStudentRun } from "../models/models.ts";
 import type { Side, SideModel, StudentWeights } from "../side.ts";
 import { changeScores, getUi } from "../store.ts";
 import { distributionOf, wantedOf } from "./known-distribution.ts";
-import { type PassResult, runScoring, type ScoringRun, scoreKey } from "./scoring-run.ts";
+import { type PassResult, type ScoringRun, scoreKey, scoringRuns } from "./scoring-run.ts";
 import { withUnion } from "./union.ts";
 
 /** A side that can be scored. */
@@ -86,7 +86,7 @@ export function computedSide(
 export async function scoreSides(specs: readonly SideSpec[]): Promise<void> {
   const { decision } = getUi();
   if (decision === null || getUi().scores[scoreKey(decision)] === undefined) return;
-  await runScoring("side", scoreKey(decision), (run) => scoreInRun(run, specs));
+  await scoringRuns.run("side", scoreKey(decision), (run) => scoreInRun(run, specs));
 }
 
 async function scoreInRun(run: ScoringRun, specs: readonly SideSpec[]): Promise<void> {

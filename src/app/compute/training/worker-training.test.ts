@@ -12,7 +12,7 @@ import { chooseResponses, setTrainingForm, trainingForm, useTrainingForm } from 
 import { useWorkerCost, WorkerCost } from "./worker-cost.ts";
 import { WorkerTraining } from "./worker-training.ts";
 
-vi.mock("../runs/follow-worker.ts", () => ({ takeJob: () => undefined }));
+vi.mock("../runs/follow-worker.ts", () => ({ workerFollower: { takeJob: () => undefined } }));
 
 type Clients = ConstructorParameters<typeof WorkerTraining>[0];
 

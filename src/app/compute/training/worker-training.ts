@@ -9,7 +9,7 @@ import { libraryWorker } from "../../data/library-client.ts";
 import { gigabytes } from "../hub/hub.ts";
 import { modelDigest } from "../models/model-digest.ts";
 import { models } from "../models/models.ts";
-import { takeJob } from "../runs/follow-worker.ts";
+import { workerFollower } from "../runs/follow-worker.ts";
 import { namesHubModel } from "../runs/hub-models.ts";
 import { takeLaunched, useTargets } from "../runs/launches.ts";
 import type { Run } from "../runs/run.ts";
@@ -171,7 +171,7 @@ export class WorkerTraining {
       started = launched.id;
     } else {
       const title = runTitle(composed.config!);
-      takeJob(await worker.submit({ kind: "train", id, title, config: composed.written }));
+      workerFollower.takeJob(await worker.submit({ kind: "train", id, title, config: composed.written }));
     }
     setTrainingForm({ nextId: newRunId("train"), name: "" });
     useRuns.setState({ latest: started });

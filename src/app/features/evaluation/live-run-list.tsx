@@ -2,11 +2,11 @@
 import { useEffect } from "react";
 import { LiveRunItem } from "./live-run-item.tsx";
 import { useLiveRuns } from "./live-runs-store.ts";
-import { restoreLiveRuns } from "./tab-live-runs.ts";
+import { tabLiveRuns } from "./tab-live-runs.ts";
 
 /** How many there are; those of earlier visits are read first. */
 export function useLiveRunCount(): number {
-  useEffect(() => void restoreLiveRuns(), []);
+  useEffect(() => void tabLiveRuns.restore(), []);
   return useLiveRuns(({ runs }) => Object.keys(runs).length);
 }
 

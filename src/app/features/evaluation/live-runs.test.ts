@@ -57,9 +57,9 @@ beforeEach(() => {
     }),
     tabs: fake<Clients["tabs"]>({
       followElsewhere: vi.fn(async () => undefined),
-      tellLiveRun: vi.fn(),
-      tellLiveRunEvent: vi.fn(),
-      tellLiveRunRemoved: vi.fn(),
+      tell: vi.fn(),
+      tellEvent: vi.fn(),
+      tellRemoved: vi.fn(),
     }),
     ensureGames: async () => undefined,
     checkGames: async () => "games",

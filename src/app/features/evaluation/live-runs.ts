@@ -13,7 +13,7 @@ import { modelDigest } from "../../compute/models/model-digest.ts";
 import { models } from "../../compute/models/models.ts";
 import * as liveArchive from "../../compute/runs/live-archive.ts";
 import type { KeptLiveRun, LiveRunEvent, LiveRunPlan } from "../../compute/runs/live-run.ts";
-import * as runLocks from "../../compute/runs/run-locks.ts";
+import { runLocks } from "../../compute/runs/run-locks.ts";
 import { newRunId } from "../../compute/runs/runs-store.ts";
 import { getUi, type Role, setUi } from "../../compute/store.ts";
 import {
@@ -25,7 +25,7 @@ import {
   takeLiveRunEvent,
   unlistLiveRun,
 } from "./live-runs-store.ts";
-import * as tabLiveRuns from "./tab-live-runs.ts";
+import { tabLiveRuns } from "./tab-live-runs.ts";
 
 const page = {
   ...{ models, archive: liveArchive, locks: runLocks, tabs: tabLiveRuns },
@@ -72,7 +72,7 @@ export class LiveRuns {
         return;
       }
       patchLiveRun(id, { message: null, share: 0, since: null, elsewhere: false });
-      tabs.tellLiveRun(id);
+      tabs.tell(id);
       const { plan, model: before, games: begun, kept, outcomes: known } = liveRunOf(id)!;
       // Another tab may have played on since this one read it.
       const outcomes = kept ? await archive.keptOutcomes(id).catch(() => known) : known;
@@ -87,7 +87,7 @@ export class LiveRuns {
         );
       if (!isLatest()) return;
       patchLiveRun(id, { model, games, outcomes, since: { at: pageTime(), ended: outcomes.size } });
-      tabs.tellLiveRun(id);
+      tabs.tell(id);
       await this.#keep(id);
       // A worker that has nothing to do hears no cancel.
       if (liveRunOf(id)?.state !== "running") throw new DOMException("cancelled", "AbortError");
@@ -124,7 +124,7 @@ export class LiveRuns {
     }
     takeLiveRunEvent(id, event);
     if (event.type === "planned") void this.#keep(id);
-    this.clients.tabs.tellLiveRunEvent(id, event);
+    this.clients.tabs.tellEvent(id, event);
   }
 
   #end(id: string, state: "done" | "cancelled" | "failed", message: string | null): void {
@@ -151,7 +151,7 @@ export class LiveRuns {
     if (id === null || liveRunOf(id)?.state !== "running") return;
     const isLatest = this.#turns.present();
     patchLiveRun(id, { state: "cancelling" });
-    this.clients.tabs.tellLiveRun(id);
+    this.clients.tabs.tell(id);
     if (!(await this.clients.models.stopWork(() => isLatest() && getUi().liveRun === id))) return;
     this.#turns.end();
     this.#end(id, "cancelled", null);
@@ -171,7 +171,7 @@ export class LiveRuns {
     unlistLiveRun(id);
     this.#unkept.delete(id);
     await archive.dropLiveRun(id).catch(() => undefined);
-    tabs.tellLiveRunRemoved(id);
+    tabs.tellRemoved(id);
     locks.leaveRun(id);
   }
 

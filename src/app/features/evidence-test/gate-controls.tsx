@@ -14,7 +14,7 @@ import {
   useGate,
 } from "../../compute/gate/gate-store.ts";
 import { gateSelection, scoreGate } from "../../compute/gate/run-gate.ts";
-import { cancelScoring } from "../../compute/scoring/score.ts";
+import { scoringRuns } from "../../compute/scoring/score.ts";
 import { type ScoringState, setUi, useUi } from "../../compute/store.ts";
 import { libraryWorker } from "../../data/library-client.ts";
 import { navigate } from "../../data/navigate.ts";
@@ -100,7 +100,7 @@ export function GateStart({ known, here }: { known: number; here: Gate | null })
   return (
     <div className="gate-controls">
       {isRunning(scoring) ? (
-        <button type="button" onClick={() => void cancelScoring()}>
+        <button type="button" onClick={() => void scoringRuns.cancel()}>
           Stop
         </button>
       ) : (

@@ -20,7 +20,7 @@ import {
   useSweeps,
 } from "../../compute/gate/run-sweep.ts";
 import { useMemory } from "../../compute/models/memory.ts";
-import { cancelScoring } from "../../compute/scoring/score.ts";
+import { scoringRuns } from "../../compute/scoring/score.ts";
 import { useUi } from "../../compute/store.ts";
 import type { KnownOptimal } from "../../data/library/known-optimal.ts";
 import { selectionWords } from "../../url/what-if.ts";
@@ -47,7 +47,7 @@ export function SweepPanel({ library, known }: { library: string; known: KnownOp
       </div>
       <div className="gate-controls">
         {running ? (
-          <button type="button" onClick={() => void cancelScoring()}>
+          <button type="button" onClick={() => void scoringRuns.cancel()}>
             Stop drawing
           </button>
         ) : (

@@ -12,7 +12,7 @@ import {
 import { describeFault } from "../../base/faults.ts";
 import { Labelled } from "../../base/labelled.tsx";
 import { shownName } from "../../base/text/shown-text.ts";
-import { checkTarget, importLaunched, saveTarget, useTargets } from "../../compute/runs/launches.ts";
+import { launches, useTargets } from "../../compute/runs/launches.ts";
 import type { Target } from "../../compute/runs/worker-answers.ts";
 import { setUi } from "../../compute/store.ts";
 import { setTrainingForm } from "../../compute/training/training-form.ts";
@@ -72,7 +72,7 @@ export function TargetsPanel() {
               <button
                 type="button"
                 disabled={checks[name] === null}
-                onClick={() => void checkTarget(name)}
+                onClick={() => void launches.checkTarget(name)}
                 aria-label={`Check: ${shownName(name)}`}
               >
                 {checks[name] === null ? "Checking…" : "Check"}
@@ -225,7 +225,7 @@ function TargetForm({
   const save = async (event: FormEvent): Promise<void> => {
     event.preventDefault();
     try {
-      await saveTarget(called.trim(), targetOf(texts, target), !isNew);
+      await launches.saveTarget(called.trim(), targetOf(texts, target), !isNew);
       close();
     } catch (error) {
       setProblem(describeFault(error));
@@ -299,7 +299,7 @@ function Import({ names }: { names: readonly string[] }) {
     event.preventDefault();
     setSaid("Asking the target…");
     try {
-      const id = await importLaunched(target, folder.trim());
+      const id = await launches.importRun(target, folder.trim());
       setSaid(null);
       setFolder("");
       setUi({ notice: { kind: "info", text: `${id} is among the runs now.` } });

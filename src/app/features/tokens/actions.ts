@@ -4,7 +4,7 @@ import { type Action, aDecision, aPrompt, needs, noModelAtWork, scores } from ".
 import { openHub } from "../../compute/hub/hub.ts";
 import { usePickedModel } from "../../compute/models/other-model.ts";
 import { getRuns } from "../../compute/runs/runs-store.ts";
-import { cancelScoring, scoreDecision } from "../../compute/scoring/score.ts";
+import { scoreDecision, scoringRuns } from "../../compute/scoring/score.ts";
 import { getUi } from "../../compute/store.ts";
 import { switchEndOfTurn } from "../../data/end-of-turn.ts";
 import { navigate, showView } from "../../data/navigate.ts";
@@ -240,7 +240,7 @@ export const TOKENS: readonly Action[] = [
     group: "Tokens",
     words: "stop",
     blocked: ({ scoring }) => (scoring.status === "running" ? null : "nothing is being scored"),
-    run: () => void cancelScoring(),
+    run: () => void scoringRuns.cancel(),
   },
   {
     id: "teacher-by-name",

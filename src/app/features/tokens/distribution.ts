@@ -1,7 +1,7 @@
 /** The distributions of sides that were scored without them, on request. */
 
 import { distributionOf, wantedOf } from "../../compute/scoring/known-distribution.ts";
-import { runScoring, scoreKey } from "../../compute/scoring/scoring-run.ts";
+import { scoreKey, scoringRuns } from "../../compute/scoring/scoring-run.ts";
 import { keepSide, keepUnion, openModelOf } from "../../compute/scoring/sides.ts";
 import type { Side } from "../../compute/side.ts";
 import { getUi } from "../../compute/store.ts";
@@ -15,7 +15,7 @@ export function canTell(side: Side): boolean {
 export async function scoreDistributions(sides: readonly Side[]): Promise<void> {
   const { decision } = getUi();
   if (decision === null) return;
-  await runScoring("distribution", scoreKey(decision), async (run) => {
+  await scoringRuns.run("distribution", scoreKey(decision), async (run) => {
     for (const side of sides) {
       const { label, model, promptIds, ids: responseIds, distribution } = side;
       if (distribution !== null || model === null || promptIds === null || responseIds === null) continue;

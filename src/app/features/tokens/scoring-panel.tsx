@@ -1,7 +1,7 @@
 /** The score button, and how far the scoring is. */
 import { formatRange } from "../../base/eta.ts";
 import { isModelAtWork } from "../../compute/computing.ts";
-import { cancelScoring, scoreDecision, scoreKey } from "../../compute/scoring/score.ts";
+import { scoreDecision, scoreKey, scoringRuns } from "../../compute/scoring/score.ts";
 import { type ScoringJob, useUi } from "../../compute/store.ts";
 
 const TEST_IDS: Record<ScoringJob, string> = {
@@ -36,7 +36,7 @@ export function ScoringProgress({ job }: { job: ScoringJob }) {
               : ` · ${formatRange(scoring.eta)} left`)}
         </span>
         <progress max={total || 1} value={total === 0 ? undefined : done} aria-label="Scoring" />
-        <button type="button" onClick={() => void cancelScoring()}>
+        <button type="button" onClick={() => void scoringRuns.cancel()}>
           Cancel <span className="key">Esc</span>
         </button>
       </div>

@@ -2,7 +2,7 @@
 
 import type { Action } from "../../compute/action.ts";
 import { endTour, useTour } from "../../compute/open/tour-state.ts";
-import { cancelScoring } from "../../compute/scoring/score.ts";
+import { scoringRuns } from "../../compute/scoring/score.ts";
 import { getUi, setUi } from "../../compute/store.ts";
 import { navigate } from "../../data/navigate.ts";
 import { undoLast, useUndo } from "../../data/undo.ts";
@@ -26,7 +26,7 @@ function leave(): boolean {
     if (field.id === "task-filter") navigate({ filter: "" });
     // Out of the field, so that keys are keys again: a menu that was used would take j and k for letters.
     field.blur();
-  } else if (scoring.status === "running") void cancelScoring();
+  } else if (scoring.status === "running") void scoringRuns.cancel();
   else if (place.compared.length > 0 && place.view === "task") navigate({ compared: [] });
   else if (place.visit !== null) navigate({ visit: null });
   else if (place.part !== null && place.view === "task") navigate({ part: null });

@@ -6,7 +6,7 @@
 import { InputError } from "../../../../core/errors.ts";
 import type { EvidencePart } from "../../../../core/evidence/index.ts";
 import { isSameEngine } from "../../../compute/scoring/score.ts";
-import { runScoring, scoreKey } from "../../../compute/scoring/scoring-run.ts";
+import { scoreKey, scoringRuns } from "../../../compute/scoring/scoring-run.ts";
 import { teacherOf, withoutEvidence } from "../../../compute/side.ts";
 import { changeScores, getUi, type TokenScores } from "../../../compute/store.ts";
 import { libraryWorker } from "../../../data/library-client.ts";
@@ -30,7 +30,7 @@ export async function scoreLeftOut(
   if (decision === null) return;
   const scores = getUi().scores[scoreKey(decision)];
   if (scores === undefined) return;
-  await runScoring("left-out", scoreKey(decision), async ({ key, open, wait, score }) => {
+  await scoringRuns.run("left-out", scoreKey(decision), async ({ key, open, wait, score }) => {
     await open("teacher");
     checkSameTeacher(scores);
     const { episode, decision: at, selection, endOfTurn } = decision;

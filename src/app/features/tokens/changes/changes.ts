@@ -9,7 +9,7 @@ import { shownName } from "../../../base/text/shown-text.ts";
 import { requirePlan } from "../../../compute/models/memory.ts";
 import { models } from "../../../compute/models/models.ts";
 import { planScoring } from "../../../compute/scoring/score.ts";
-import { type PassResult, runScoring, scoreKey } from "../../../compute/scoring/scoring-run.ts";
+import { type PassResult, scoreKey, scoringRuns } from "../../../compute/scoring/scoring-run.ts";
 import { computedSide } from "../../../compute/scoring/sides.ts";
 import { getUi, setUi } from "../../../compute/store.ts";
 import { libraryWorker } from "../../../data/library-client.ts";
@@ -67,7 +67,7 @@ export async function scoreChanges(scope: ChangeScope): Promise<void> {
   const selection = selectionOf(ofTask(place));
   const { endOfTurn } = place;
   const ref = { library: task.library, environment: task.environment, task: task.task };
-  await runScoring("changes", CHANGES_KEY, async (run) => {
+  await scoringRuns.run("changes", CHANGES_KEY, async (run) => {
     const { wait, checkStop, open, show, runJobs } = run;
     const decisions = decisionsOf(task, episode);
     if (decisions.length === 0) throw new InputError("there are no decisions to score");

@@ -1,6 +1,6 @@
 /** Whether other references say the same: the best eligible ones in turn, each as the successful record of the evidence. */
 import { InputError } from "../../../../core/errors.ts";
-import { runScoring, scoreKey } from "../../../compute/scoring/scoring-run.ts";
+import { scoreKey, scoringRuns } from "../../../compute/scoring/scoring-run.ts";
 import { changeScores, getUi, type ReferenceScores } from "../../../compute/store.ts";
 import { libraryWorker } from "../../../data/library-client.ts";
 import type { DecisionModel } from "../../../data/model.ts";
@@ -30,7 +30,7 @@ export async function scoreReferences(): Promise<void> {
   const { decision } = getUi();
   const scores = decision === null ? undefined : getUi().scores[scoreKey(decision)];
   if (decision === null || scores === undefined) return;
-  await runScoring("references", scoreKey(decision), async ({ key, open, wait, score }) => {
+  await scoringRuns.run("references", scoreKey(decision), async ({ key, open, wait, score }) => {
     const references = bestReferences(decision);
     if (references.length === 0) throw new InputError("no execution has an eligible visit to this state");
     await open("teacher");

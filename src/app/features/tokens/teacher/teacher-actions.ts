@@ -2,7 +2,7 @@
 import { environmentRules } from "../../../../core/environment/index.ts";
 import { remaining } from "../../../base/eta.ts";
 import { models } from "../../../compute/models/models.ts";
-import { runScoring, scoreKey } from "../../../compute/scoring/scoring-run.ts";
+import { scoreKey, scoringRuns } from "../../../compute/scoring/scoring-run.ts";
 import { sideOf } from "../../../compute/side.ts";
 import { changeScores, getUi, type TeacherAction } from "../../../compute/store.ts";
 import { checkSameTeacher } from "../attribution/leave-out.ts";
@@ -17,7 +17,7 @@ export async function askTeacher(): Promise<void> {
   const { decision } = getUi();
   const scores = decision === null ? undefined : getUi().scores[scoreKey(decision)];
   if (decision === null || scores === undefined) return;
-  await runScoring("actions", scoreKey(decision), async ({ key, open, wait, checkStop, show }) => {
+  await scoringRuns.run("actions", scoreKey(decision), async ({ key, open, wait, checkStop, show }) => {
     await open("teacher");
     checkSameTeacher(scores);
     const { api } = await wait(models.worker());
