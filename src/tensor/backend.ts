@@ -174,8 +174,8 @@ export interface Backend<T extends Tensor = Tensor> {
   /** Copies src[n, …] into dst rows at, at+1, … (KV cache). */
   copyRows(dst: T, at: number, src: T): void;
   /**
-   * dst[rows[n]] = src[n] for src [n, …] and dst [N, …] in f32 or `cacheFormat`; rows u32 are distinct, and inside dst
-   * where the device alone knows them.
+   * dst[rows[n]] = src[n] for src [n, …] and dst [N, …] in f32 or `cacheFormat`; rows u32 are distinct (of equal ones any
+   * may stay), and inside dst where the device alone knows them.
    */
   putRows(dst: T, rows: T, src: T): void;
 

@@ -128,27 +128,32 @@ test.each(
   plain.dispose();
 });
 
-test("a model with states continues prompts of one token, of several passes, and more than there are places for", async () => {
-  const backend = createReferenceBackend();
-  const small = { ...backend, packTokens: 50 };
-  const [model, alone] = [sharpModel(small, hybrid), sharpModel(backend, hybrid)];
-  const requests = [1, 130, 1, 70, 49, 2].map((length, n) => ({
-    promptIds: Array.from({ length }, (_, i) => (i * 7 + n) % 2000),
-    maxTokens: [5, 3, 9, 1, 6, 4][n]!,
-    temperature: 0,
-  }));
-  for (const given of [requests.slice(0, 2), requests, [...requests, ...requests].reverse()]) {
-    const together = await model.generateAll(given);
-    for (const [n, { promptIds, ...options }] of given.entries()) {
-      const one = await alone.generate(promptIds, options);
-      expect(together[n]!.ids, `prompt ${n}`).toEqual(one.ids);
-      for (const [i, logprob] of one.logprobs.entries())
-        expect(Math.abs(together[n]!.logprobs[i]! - logprob)).toBeLessThan(1e-5);
+test.each([1, 2, 4])(
+  "a model with states and kernels of %i continues prompts of one token, of several passes, and more than there are places for",
+  async (kernel) => {
+    const backend = createReferenceBackend();
+    const small = { ...backend, packTokens: 50 };
+    const of = { ...hybrid, vocabularySize: 300, deltaNet: { ...hybrid.deltaNet, kernel } };
+    const [model, alone] = [sharpModel(small, of), sharpModel(backend, of)];
+    const requests = [1, 130, 1, 70, 49, 2].map((length, n) => ({
+      promptIds: Array.from({ length }, (_, i) => (i * 7 + n) % 300),
+      maxTokens: [5, 3, 9, 1, 6, 4][n]!,
+      temperature: 0,
+    }));
+    const many = Array.from({ length: kernel === 4 ? 12 : 1 }, () => requests).flat();
+    for (const given of [requests.slice(0, 2), requests, many.reverse()]) {
+      const together = await model.generateAll(given);
+      for (const [n, { promptIds, ...options }] of given.entries()) {
+        const one = await alone.generate(promptIds, options);
+        expect(together[n]!.ids, `prompt ${n}`).toEqual(one.ids);
+        for (const [i, logprob] of one.logprobs.entries())
+          expect(Math.abs(together[n]!.logprobs[i]! - logprob)).toBeLessThan(1e-5);
+      }
     }
-  }
-  for (const each of [model, alone]) each.dispose();
-  expect(backend.live()).toEqual({ tensors: 0, bytes: 0 });
-});
+    for (const each of [model, alone]) each.dispose();
+    expect(backend.live()).toEqual({ tensors: 0, bytes: 0 });
+  },
+);
 
 test("a model with states goes on from where two prompts of an episode parted, and forgets it with its parameters", async () => {
   const backend = createReferenceBackend();

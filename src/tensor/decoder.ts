@@ -5,7 +5,14 @@ import { prefill, type Segment } from "./decode-prefill.ts";
 import { attentionOf, decodeStep } from "./decode-step.ts";
 import type { Generated, GenerateOptions } from "./generate.ts";
 import type { ModelTensors } from "./passes.ts";
-import { type Begin, RecurrentSlots, type RecurrentStep, slotBytes } from "./recurrent-slots.ts";
+import {
+  type Begin,
+  type Held,
+  RecurrentSlots,
+  type RecurrentStep,
+  slotBytes,
+  stateBytes,
+} from "./recurrent-slots.ts";
 import type { RopeTable } from "./rope-table.ts";
 import { SHORTEST_PREFIX } from "./shared-prefix.ts";
 import type { DecodeState, LayerCache, Tensor } from "./tensor.ts";
@@ -74,8 +81,9 @@ interface Plan {
 
 /**
  * Continues many prompts together, a token of each per step. A step is encoded once and run again: tokens are drawn on the
- * device and stay there as the next step's input, and only every few steps somebody looks which sequences have ended. What
- * a prompt shares with the one that its place in the cache held before is not computed again.
+ * device and stay there as the next step's input, and only every few steps somebody looks which sequences have ended. Keys
+ * and values that a prompt shares with the one that its place in the cache held before are not computed again; a model with
+ * states goes on from one that was kept (`#resume`).
  */
 export class Decoder {
   readonly #plans = new Map<string, Plan>();
@@ -190,8 +198,10 @@ export class Decoder {
       (_, i) => mixerType(config, i) === "full_attention",
     );
     const layers = attends.filter((does) => does).length;
-    // A state goes on, one is kept, and one is in a step.
-    const states = config.architecture === "qwen3_5" ? 3 * slotBytes(config) : 0;
+    const recurrent = config.architecture === "qwen3_5" ? config : null;
+    // A state goes on and one is kept; recorded steps of all, a half, a quarter … of the sequences have two more.
+    const states = recurrent === null ? 0 : 4 * slotBytes(recurrent);
+    const spare = recurrent === null ? 0 : 1;
     const longest = Math.max(...requests.map(({ promptIds, maxTokens }) => promptIds.length + maxTokens));
     // A longer sequence elsewhere makes new tables, and what was recorded names the old ones.
     if (this.#tables !== null && this.rope.tables(this.#room) !== this.#tables) this.#dropPlans();
@@ -201,7 +211,11 @@ export class Decoder {
     const format = whole === null ? this.backend.cacheFormat(headSize) : "f32";
     const rowBytes = (format === "f16" ? 2 : 4) * keyValueHeads * headSize;
     const slotsOf = (room: number) =>
-      Math.min(one / (rowBytes * room), all / (2 * layers * rowBytes * room + states));
+      Math.min(
+        (one / rowBytes - spare) / room,
+        all / (2 * layers * rowBytes * room + states),
+        recurrent === null ? Infinity : (one / stateBytes(recurrent) - 1) / 2,
+      );
     const wanted = Math.min(MOST_SEQUENCES, requests.length);
     if (
       longest <= this.#room &&
@@ -219,18 +233,26 @@ export class Decoder {
     });
     const rows = count * this.#room;
     this.#takesWhole = whole?.fits(count, this.#room) ?? false;
-    if (whole !== null && this.#takesWhole) {
-      const cache = whole.allocateCache(rows);
-      this.#held = [cache.all];
-      this.#cache = cache.layers;
-    } else {
-      const spare = config.architecture === "qwen3_5" ? 1 : 0;
-      const tensor = () => this.backend.allocateWeight(format, [rows + spare, keyValueHeads, headSize]);
-      this.#cache = attends.map((does) => (does ? { k: tensor(), v: tensor() } : null));
-      this.#held = this.#cache.flatMap((layer) => (layer === null ? [] : [layer.k, layer.v]));
+    try {
+      if (whole !== null && this.#takesWhole) {
+        const cache = whole.allocateCache(rows);
+        this.#held = [cache.all];
+        this.#cache = cache.layers;
+      } else
+        this.#cache = attends.map((does) => {
+          if (!does) return null;
+          const tensor = () => {
+            const t = this.backend.allocateWeight(format, [rows + spare, keyValueHeads, headSize]);
+            this.#held.push(t);
+            return t;
+          };
+          return { k: tensor(), v: tensor() };
+        });
+      if (recurrent !== null) this.#recurrent = new RecurrentSlots(this.backend, recurrent, 2 * count);
+    } catch (error) {
+      this.dispose();
+      throw error;
     }
-    if (config.architecture === "qwen3_5")
-      this.#recurrent = new RecurrentSlots(this.backend, config, 2 * count);
     this.#tables = this.rope.tables(this.#room);
   }
 
@@ -338,21 +360,22 @@ export class Decoder {
       if (ended >= enough || ended === live.length) break;
     }
     signal?.throwIfAborted();
-    if (plan.recurrent !== null) {
-      for (const { slot } of live) slot.state = slot.index;
-      this.#recurrent!.store(
-        plan.recurrent,
-        live.map(({ slot }) => slot.index),
-      );
-    }
     const [reached, drawn] = await Promise.all([now, backend.read(results)]);
     await yieldToEventLoop(backend);
     const over: Sequence[] = [];
+    const going: Held[] = [];
     for (const [m, sequence] of live.entries()) {
       const count = reached[2 * m]!;
       for (let i = 0; i < count; i++) this.#take(sequence, drawn, m * plan.longest + i);
-      if (reached[2 * m + 1] === 0) over.push(sequence);
+      const { slot } = sequence;
+      if (reached[2 * m + 1] === 0) {
+        over.push(sequence);
+        continue;
+      }
+      slot.state = slot.index;
+      going.push({ sequence: m, slot: slot.index });
     }
+    if (plan.recurrent !== null) this.#recurrent!.store(plan.recurrent, going);
     return over;
   }
 
@@ -372,7 +395,8 @@ export class Decoder {
   /** The plan for so many sequences, recorded where the backend can. */
   #plan(live: readonly Sequence[]): Plan {
     const { backend } = this;
-    const count = backend.record === undefined ? live.length : 2 ** Math.ceil(Math.log2(live.length));
+    const power = Math.min(this.#slots.length, 2 ** Math.ceil(Math.log2(live.length)));
+    const count = backend.record === undefined ? live.length : power;
     const left = Math.max(...live.map(({ request, ids }) => request.maxTokens - ids.length));
     const stops = Math.max(1, ...live.map(({ request }) => request.stopIds?.length ?? 0));
     const ranges = Math.max(1, ...live.map(({ request }) => request.drawable?.length ?? 0));
@@ -432,8 +456,8 @@ export class Decoder {
   }
 
   /**
-   * Puts the sequences' state on the device. Rows without a sequence repeat the first one's and never begin; the states
-   * of linear layers go on in them all the same, so that they have a row of the cache to themselves.
+   * Puts the sequences' state on the device. Rows without a sequence repeat the first one's and never begin. Their states
+   * of linear layers drift from the first one's, so they must not write into its rows of the cache: they share a spare one.
    */
   #write({ state, longest, recurrent }: Plan, live: readonly Sequence[]): void {
     const { backend } = this;
@@ -474,7 +498,7 @@ export class Decoder {
     if (recurrent !== null)
       this.#recurrent!.load(
         recurrent,
-        rows.map(({ slot }) => slot.state),
+        rows.map(({ slot }, m) => ({ sequence: m, slot: slot.state })),
       );
     const [{ request }] = live as [Sequence];
     const stops = Uint32Array.from(request.stopIds?.length ? request.stopIds : [0xffffffff]);

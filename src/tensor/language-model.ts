@@ -8,7 +8,9 @@ import { isRecurrent, type ModelConfig, modelConfigJson, parseModelConfig, rotar
 import { type DecodeRequest, Decoder, type DecodeWork } from "./decoder.ts";
 import { readDistribution, type TeacherTarget } from "./distribution-tiles.ts";
 import { type Generated, type GenerateOptions, generate } from "./generate.ts";
+import { keepsInputsOnly } from "./layer.ts";
 import { type WeightChoice, WeightLoader, weightFormat } from "./load-weights.ts";
+import { branchTokens } from "./memory-plan.ts";
 import {
   checkSequences,
   type ModelWork,
@@ -461,8 +463,8 @@ export class LanguageModel {
   }
 
   /**
-   * Continues many prompts together, a model of full attention with the keys and values that they share with those of the
-   * call before. Whoever changes the parameters calls `forgetPrefixes`.
+   * Continues many prompts together, and computes again as little as it can of what they share with those of the call
+   * before. Whoever changes the parameters calls `forgetPrefixes`.
    */
   async generateAll(requests: readonly DecodeRequest[], work: DecodeWork = {}): Promise<Generated[]> {
     for (const request of requests) this.#checkGeneration(request);
@@ -532,9 +534,11 @@ export class LanguageModel {
     const tokens = passTokens(this.backend, this.config);
     const most = work.maxTokensPerPack ?? (sharing.keep ? tokens : trainingTokens(tokens));
     const recurrent = isRecurrent(this.config);
-    const branchRows = sharing.keep ? 0 : branchRowsOf(this.config);
-    const shortest = work.shortestPrefix ?? Math.max(SHORTEST_PREFIX, branchRows);
-    const packs = makePacks(sequences, most, { ...sharing, recurrent, branchRows, shortest });
+    const training = recurrent && !sharing.keep;
+    const recompute = work.recompute ?? keepsInputsOnly(this.config, most, this.backend.packTokens);
+    const branch = training ? branchTokens(this.config, recompute) : 0;
+    const shortest = work.shortestPrefix ?? (training ? shortestToTrain(this.config) : SHORTEST_PREFIX);
+    const packs = makePacks(sequences, most, { ...sharing, recurrent, branchTokens: branch, shortest });
     const total = packs.reduce((sum, { tokens }) => sum + tokens, 0);
     const results = sequences.map(() => new Float32Array(0));
     let [done, computed] = [0, 0];
@@ -593,9 +597,13 @@ export class LanguageModel {
   }
 }
 
-/** Rows that a branch costs a linear layer on the way back: a state is written and read row by row (`planWayBack`). */
-function branchRowsOf(config: ModelConfig): number {
-  return config.architecture === "qwen3_5" ? 2 * config.deltaNet.keySize : 0;
+/**
+ * Equal first tokens that are worth computing once in training. A branch has 2·dk more rows on the way back through the
+ * delta rule, which is about a quarter of the work for a token (a third of a scoring pass by its profile).
+ */
+function shortestToTrain(config: ModelConfig): number {
+  const keySize = config.architecture === "qwen3_5" ? config.deltaNet.keySize : 0;
+  return Math.max(SHORTEST_PREFIX, keySize / 2);
 }
 
 /** Tokens of a training pass: activations of all layers are kept, so that large passes are halved. */

@@ -164,6 +164,22 @@ function deltaScratch(config: ModelConfig, software: boolean): { forward: number
   };
 }
 
+/**
+ * How many tokens of a training pass take as much memory as what a branch of a shared prefix adds to it: the 2·dk rows
+ * that write and read its state, on the way back through one layer (`planWayBack`). 0 without linear layers.
+ */
+export function branchTokens(config: ModelConfig, recompute: boolean): number {
+  if (config.architecture !== "qwen3_5") return 0;
+  const { hiddenSize: d, intermediateSize: f, layers, deltaNet } = config;
+  const { keyHeads, valueHeads, keySize, valueSize } = deltaNet;
+  const { backward } = deltaScratch(config, false);
+  // q, k and their slopes; v, o, errors and the slopes of v and o; and two of each again while calls are put together.
+  const row = 6 * keyHeads * keySize + 7 * valueHeads * valueSize + backward;
+  const kept = activationsPerToken(config);
+  const again = kept / layers + derivedPerToken(config) + 3 * (d + f) + backward;
+  return Math.ceil((2 * keySize * row) / (layers * d + (recompute ? again : kept)));
+}
+
 /** Bytes of one part of a plan. */
 export function partBytes({ items }: MemoryPlan, part: PlanPart): number {
   return items.reduce((sum, item) => sum + (item.part === part ? item.bytes : 0), 0);

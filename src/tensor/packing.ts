@@ -27,8 +27,8 @@ export interface ModelWork {
   /** Bound on the tokens of one pass; a longer sequence is a pass of its own. Default: `passTokens`, and half of it to train on a large device. */
   maxTokensPerPack?: number;
   /**
-   * Equal first tokens that are worth computing once; Infinity: every sequence is computed whole. Default: 32, and
-   * twice the size of a key to train linear layers.
+   * Equal first tokens that are worth computing once; Infinity: every sequence is computed whole. Default: 32, or
+   * half the size of a key to train linear layers, where that is more.
    */
   shortestPrefix?: number;
   /** Keep only the input of each layer and compute the rest again on the way back. Default: when memory asks for it. */
@@ -110,8 +110,8 @@ export interface Sharing {
   shortest?: number | undefined;
   /** What a trunk leaves may be kept for other packs (scoring). Otherwise each pack has its own trunk. */
   keep: boolean;
-  /** Rows that a branch costs beside its own tokens; they count in the size of a pack. Default: none. */
-  branchRows?: number;
+  /** What a branch adds to the size of a pack beside its own tokens, in tokens (`branchTokens`). Default: nothing. */
+  branchTokens?: number;
   /** A layer has a recurrent state: kept prefixes are taken up where it was kept. Otherwise after any token. */
   recurrent?: boolean;
   /** Prefixes kept from calls before; wanted: a shared prefix is to be kept for calls after this one. */
@@ -159,7 +159,7 @@ interface Placed extends Pick<Span, "shared" | "trunk"> {
 
 interface Plan {
   placed: Placed[];
-  /** Tokens computed and `branchRows`. */
+  /** Tokens computed, and what branches add to them. */
   size: number;
   from: StoredPrefix | null;
   keep: { trunk: number; prefix: StoredPrefix } | null;
@@ -182,7 +182,7 @@ export function makePacks(
   const room = () => (plans.length === 0 ? -1 : maxTokens - plans.at(-1)!.size);
   const open = (from: StoredPrefix | null) => plans.push({ placed: [], size: 0, from, keep: null });
   const own = (index: number, shared: number) =>
-    tokens[index]!.ids.length - shared + (shared > 0 ? (sharing.branchRows ?? 0) : 0);
+    tokens[index]!.ids.length - shared + (shared > 0 ? (sharing.branchTokens ?? 0) : 0);
   const place = (index: number, shared: number, trunk: Placed["trunk"]): number => {
     const plan = plans.at(-1)!;
     plan.size += own(index, shared);

@@ -11,6 +11,12 @@ type LinearReach = Pick<Reach, "convolve" | "recur">;
 /** Number of a slot, or that of a sequence that has not begun. */
 export type Begin = number | null;
 
+/** A sequence of a step, by its place there, and the slot of its state. */
+export interface Held<S extends Begin = number> {
+  sequence: number;
+  slot: S;
+}
+
 /** Tokens of one sequence that go through the model together, from the state in one slot to that in another or the same. */
 export interface SlotSegment {
   begin: Begin;
@@ -36,11 +42,13 @@ export class RecurrentSlots {
     readonly slots: number,
   ) {
     const { valueHeads, keySize, valueSize, kernel } = config.deltaNet;
-    for (const layer of linearLayers(config))
-      this.#layers.set(layer, {
-        states: backend.zeros([slots + 1, valueHeads, keySize, valueSize]),
-        inputs: backend.zeros([(slots + 1) * (kernel - 1), convolutionChannels(config.deltaNet)]),
-      });
+    backend.scope((keep) => {
+      for (const layer of linearLayers(config))
+        this.#layers.set(layer, {
+          states: keep(backend.zeros([slots + 1, valueHeads, keySize, valueSize])),
+          inputs: keep(backend.zeros([(slots + 1) * (kernel - 1), convolutionChannels(config.deltaNet)])),
+        });
+    });
   }
 
   /** How segments go through a layer; no two of them end in one slot. */
@@ -58,9 +66,10 @@ export class RecurrentSlots {
       return { before: held, first, end: first + count };
     });
     const conv = convolutionRows(sequences);
-    const last = sequences.flatMap(({ first, end, before: held }) =>
-      [...held, ...Array.from({ length: end - first }, (_, i) => first + i)].slice(-before),
-    );
+    const last = sequences.flatMap(({ first, end, before: held }) => {
+      const all = [...held, ...Array.from({ length: end - first }, (_, i) => first + i)];
+      return all.slice(all.length - before);
+    });
     const [rows, start, back, lastInputs] = [conv.rows, conv.start, conv.back, last].map(vector) as [
       Tensor,
       Tensor,
@@ -94,17 +103,18 @@ export class RecurrentSlots {
     return new RecurrentStep(this.backend, this.config, count);
   }
 
-  /** Puts what slots hold into a step's sequences. */
-  load(step: RecurrentStep, slots: readonly Begin[]): void {
-    this.#exchange(step, slots, ({ states, inputs }, rows, { state, window }) => {
+  /** Puts what slots hold into a step's sequences, all of them in order. */
+  load(step: RecurrentStep, held: readonly Held<Begin>[]): void {
+    this.#exchange(step, held, ({ states, inputs }, rows, { state, window }) => {
       this.backend.copyRows(state, 0, this.backend.gatherRows(states, rows.slots));
       this.backend.putRows(window, rows.window, this.backend.gatherRows(inputs, rows.inputs));
     });
   }
 
-  /** Puts what the first sequences of a step hold into these slots. */
-  store(step: RecurrentStep, slots: readonly number[]): void {
-    this.#exchange(step, slots, ({ states, inputs }, rows, { state, window }) => {
+  /** Puts what sequences of a step hold into slots. */
+  store(step: RecurrentStep, held: readonly Held[]): void {
+    if (held.length === 0) return;
+    this.#exchange(step, held, ({ states, inputs }, rows, { state, window }) => {
       this.backend.putRows(states, rows.slots, this.backend.gatherRows(state, rows.sequences));
       this.backend.putRows(inputs, rows.inputs, this.backend.gatherRows(window, rows.window));
     });
@@ -112,7 +122,7 @@ export class RecurrentSlots {
 
   #exchange(
     step: RecurrentStep,
-    slots: readonly Begin[],
+    pairs: readonly Held<Begin>[],
     move: (
       held: SlotLayer,
       rows: Readonly<Record<"slots" | "inputs" | "sequences" | "window", Tensor>>,
@@ -124,10 +134,10 @@ export class RecurrentSlots {
       backend.fromArray(Uint32Array.from(values), [values.length]);
     backend.scope(() => {
       const rows = {
-        slots: vector(slots.map((slot) => slot ?? this.slots)),
-        inputs: vector(slots.flatMap((slot) => this.#inputRows(slot))),
-        sequences: vector(slots.map((_, m) => m)),
-        window: vector(slots.flatMap((_, m) => step.heldRows(m))),
+        slots: vector(pairs.map(({ slot }) => slot ?? this.slots)),
+        inputs: vector(pairs.flatMap(({ slot }) => this.#inputRows(slot))),
+        sequences: vector(pairs.map(({ sequence }) => sequence)),
+        window: vector(pairs.flatMap(({ sequence }) => step.heldRows(sequence))),
       };
       for (const [layer, held] of this.#layers)
         backend.scope(() => move(held, rows, step.layers.get(layer)!));
@@ -211,11 +221,16 @@ export class RecurrentStep {
   }
 }
 
+/** Bytes of a state of one layer. */
+export function stateBytes({ deltaNet: { valueHeads, keySize, valueSize } }: Qwen3_5Config): number {
+  return 4 * valueHeads * keySize * valueSize;
+}
+
 /** Bytes of one slot, about as many as of one sequence of a step. */
 export function slotBytes(config: Qwen3_5Config): number {
-  const { valueHeads, keySize, valueSize, kernel } = config.deltaNet;
-  const values = valueHeads * keySize * valueSize + kernel * convolutionChannels(config.deltaNet);
-  return 4 * linearLayers(config).length * values;
+  const { deltaNet } = config;
+  const inputs = 4 * deltaNet.kernel * convolutionChannels(deltaNet);
+  return linearLayers(config).length * (stateBytes(config) + inputs);
 }
 
 function linearLayers(config: Qwen3_5Config): number[] {

@@ -190,6 +190,12 @@ export class Commands {
     }
   }
 
+  /** As `beforeRuns`, for work that reads this tensor alone; a tensor that the recording writes is read in the recording. */
+  fromTensor<R>({ pooled }: GpuTensor, work: () => R): R {
+    const written = [...(this.recorded?.written ?? [])].some((tensor) => tensor.pooled === pooled);
+    return written ? work() : this.beforeRuns(work);
+  }
+
   private recordDispatch(
     recorded: Recorded,
     pipeline: GPUComputePipeline,

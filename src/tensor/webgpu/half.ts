@@ -44,7 +44,7 @@ const SLACK = PADDING * 32;
 
 /**
  * The casts from f32 to f16. A copy is made once and kept until its tensor is freed; it is made again when the tensor was
- * written to in between (`GpuTensor.version`). An f16 tensor is its own copy in rows, with the scale that it was stored
+ * written to in between (`GpuTensor.version`), also between the runs of a recording. An f16 tensor is its own copy in rows, with the scale that it was stored
  * with or 1; its panels are made for one use. Other frozen weights are expanded straight to f16.
  */
 export function createHalf(
@@ -55,11 +55,13 @@ export function createHalf(
 
   function storedScale(tensor: GpuTensor): GpuTensor {
     if (tensor.half) return tensor.half.scale;
-    if (!one || one.freed) {
-      one = memory.allocateCopy([1], "f32");
-      commands.write(one, Float32Array.of(1));
-    }
-    return one;
+    return commands.beforeRuns(() => {
+      if (!one || one.freed) {
+        one = memory.allocateCopy([1], "f32");
+        commands.write(one, Float32Array.of(1));
+      }
+      return one;
+    });
   }
 
   function check(tensor: GpuTensor): void {
@@ -69,7 +71,7 @@ export function createHalf(
   }
 
   /** Runs a cast of `pieces` of eight values after a search for the largest. */
-  function cast(entry: string, tensor: GpuTensor, to: Half, pieces: number, more: number[]): void {
+  function cast(entry: string, tensor: GpuTensor, to: Half, pieces: number, more: readonly number[]): void {
     const { length } = tensor;
     const parts = Math.max(1, Math.min(MOST_PARTS, Math.ceil(length / 4096)));
     const peaks = memory.allocateCopy([parts], "f32");
@@ -93,6 +95,10 @@ export function createHalf(
   function half(tensor: GpuTensor): Half {
     check(tensor);
     if (tensor.dtype === "f16") return { values: tensor, scale: storedScale(tensor) };
+    return commands.fromTensor(tensor, () => keptHalf(tensor));
+  }
+
+  function keptHalf(tensor: GpuTensor): Half {
     if (tensor.half?.version === tensor.version) return tensor.half;
     if (canExpandHalf(tensor)) {
       memory.freeCopies(tensor, "half");
@@ -116,7 +122,7 @@ export function createHalf(
     check(tensor);
     const panelRows = padded(rows);
     const length = panelRows * padded(columns);
-    const sizes = [rows, columns, panelRows, length / 8];
+    const sizes = [rows, columns, panelRows, length / 8] as const;
     if (tensor.dtype === "f16") {
       const values = memory.allocateCopy([length + SLACK], "f16");
       commands.dispatch({
@@ -128,6 +134,12 @@ export function createHalf(
       });
       return { values, scale: storedScale(tensor), rows: panelRows, once: true };
     }
+    return commands.fromTensor(tensor, () => keptPanels(tensor, sizes));
+  }
+
+  function keptPanels(tensor: GpuTensor, sizes: readonly [number, number, number, number]): Panels {
+    const [rows, columns, panelRows, pieces] = sizes;
+    const length = 8 * pieces;
     const kept = tensor.panels;
     if (kept && (kept.columns !== columns || kept.matrixRows !== rows)) memory.freeCopies(tensor, "panels");
     else if (kept?.version === tensor.version) return kept;
@@ -135,7 +147,7 @@ export function createHalf(
       memory.freeCopies(tensor, "panels");
       const scale = weightScale(memory, commands, tensor);
       const values = memory.allocateCopy([length + SLACK], "f16");
-      expandHalf(commands, tensor, scale, values, length / 8, panelRows);
+      expandHalf(commands, tensor, scale, values, pieces, panelRows);
       const matrix = { rows: panelRows, matrixRows: rows, columns, once: false } as const;
       tensor.panels = { values, scale, ownScale: true, version: tensor.version, ...matrix };
       return tensor.panels;
@@ -150,7 +162,7 @@ export function createHalf(
       once: false,
     };
     tensor.panels.version = tensor.version;
-    cast("panels_cast", tensor, tensor.panels, length / 8, sizes);
+    cast("panels_cast", tensor, tensor.panels, pieces, sizes);
     return tensor.panels;
   }
 

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { randomValues } from "../../../test/random.ts";
 import { expectSameResults } from "../../../test/support/same-results.ts";
 import { openGpu, openNullGpu } from "../../../test/webgpu.ts";
+import { createReferenceBackend } from "../reference/index.ts";
 import { packRows } from "../weight-format.ts";
 import { createWebGpuBackend, requestDevice, type WebGpuBackend } from "./index.ts";
 
@@ -44,6 +45,48 @@ test("rows of an embedding longer than a binding go through windows", async () =
     return { y: b.linear(x, w) };
   });
   small.dispose();
+});
+
+test("a recording multiplies with a weight as it is before each run, by kernels for many rows as well", async () => {
+  for (const format of ["f16", "f32"] as const) {
+    // For each format, the first product with it is recorded.
+    const packed = await createWebGpuBackend(
+      { ...(await requestDevice(await openGpu())), software: false },
+      { tuning: false, compute: "f16", f16: "packed" },
+    );
+    const [m, n, k] = [5, 40, 64];
+    const x = packed.fromArray(randomValues(m * k, 1), [m, k]);
+    const w = packed.allocateWeight(format, [n, k]);
+    const where = { file: "test", key: "w" };
+    const fill = (values: Float32Array) =>
+      packed.writeWords(w, 0, packRows(format, k, "F32", new Uint8Array(values.buffer), 0, where));
+    const weights = [randomValues(n * k, 2), randomValues(n * k, 3)] as const;
+    fill(weights[0]);
+    const sum = packed.zeros([m, n]);
+    // Rows that keep more bits go by other kernels than those for few rows.
+    const recording = packed.record!(() =>
+      packed.addInPlace(sum, packed.linear(x, w, { first: 0, end: 16 })),
+    );
+    recording.run();
+    const plain = createReferenceBackend();
+    const expected = async (...of: Float32Array[]) => {
+      const given = plain.fromArray(randomValues(m * k, 1), [m, k]);
+      const products = of.map((values) => plain.linear(given, plain.fromArray(values, [n, k])));
+      return (await Promise.all(products.map((y) => plain.read(y)))).reduce((a, b) =>
+        a.map((v, i) => v + b[i]!),
+      );
+    };
+    const off = async (...of: Float32Array[]) => {
+      const [found, wanted] = [await packed.read(sum), await expected(...of)];
+      return Math.max(...wanted.map((value, i) => Math.abs(value - found[i]!)));
+    };
+    expect(await off(weights[0])).toBeLessThan(0.02);
+    fill(weights[1]);
+    recording.run();
+    expect(await off(...weights)).toBeLessThan(0.04);
+    recording.dispose();
+    packed.dispose();
+  }
 });
 
 test("the kernels of matrix units compile", async () => {

@@ -1,5 +1,4 @@
 import { type Context, matrixShape } from "./context.ts";
-import type { Half } from "./half.ts";
 import common from "./half-common.wgsl?raw";
 import scalar from "./linear-rows.wgsl?raw";
 import matrix from "./linear-rows-matrix.wgsl?raw";
@@ -82,8 +81,7 @@ function multiplyInRegisters(context: Context, x: GpuTensor, weights: readonly G
   const [{ dtype, shape }] = weights as [GpuTensor];
   const outputs = shape[0]!;
   // Where products take f16 operands anyway, the copy of f32 weights takes half the time to read.
-  const halves =
-    dtype !== "bf16" && context.f16 !== undefined ? weights.map((w) => halfOf(context, w)) : null;
+  const halves = dtype !== "bf16" && context.f16 !== undefined ? weights.map((w) => context.half(w)) : null;
   const read = halves?.map(({ values }) => values) ?? weights;
   const each = weights.length === 1 && outputs >= MANY_ROWS && rows <= 2 ? 2 : 1;
   const y = memory.allocate([rows, outputs], "f32");
@@ -133,7 +131,7 @@ function multiplyByMatrices(context: Context, x: GpuTensor, weights: readonly Gp
   });
   const products = weights.map((w) => {
     const outputs = w.shape[0]!;
-    const weight = halfOf(context, w);
+    const weight = context.half(w);
     const y = memory.allocate([rows, outputs], "f32");
     // Two fragments of w for each of x where that leaves enough workgroups, and memory for their sums.
     const sums = 2 * subgroups * fragments * 1024;
@@ -163,9 +161,4 @@ function multiplyByMatrices(context: Context, x: GpuTensor, weights: readonly Gp
   memory.free(values);
   memory.free(scale);
   return products;
-}
-
-/** A weight in f16; the copy of one in f32 is brought up to date before each run of a recording. */
-function halfOf({ commands, half }: Context, w: GpuTensor): Half {
-  return commands.beforeRuns(() => half(w));
 }
