@@ -169,7 +169,8 @@ export class RecurrentReach {
 export function joinRows(backend: Backend, parts: readonly Tensor[]): Tensor {
   if (parts.length === 1) return parts[0]!;
   const count = parts.reduce((sum, { shape }) => sum + shape[0]!, 0);
-  const all = backend.zeros([count, ...parts[0]!.shape.slice(1)]);
+  // Its values are undefined until the parts lie there, all of them.
+  const all = backend.allocateWeight("f32", [count, ...parts[0]!.shape.slice(1)]);
   let at = 0;
   for (const part of parts) {
     backend.copyRows(all, at, part);
