@@ -166,7 +166,7 @@ function deltaScratch(config: ModelConfig, software: boolean): { forward: number
 
 /**
  * How many tokens of a training pass take as much memory as what a branch of a shared prefix adds to it: the 2·dk rows
- * that write and read its state, on the way back through one layer (`planWayBack`). 0 without linear layers.
+ * that write and read its state, on the way back through one layer (`planRecurrenceBackward`). 0 without linear layers.
  */
 export function branchTokens(config: ModelConfig, recompute: boolean): number {
   if (config.architecture !== "qwen3_5") return 0;

@@ -6,7 +6,7 @@ export interface PackRows {
   keys: KeyRange<Tensor>;
   /** u32 [T]: the row after the last that sees each row's key, as `Backend.attentionBackward` takes it. */
   queryEnd: Tensor;
-  linear: LinearWayBack;
+  linear: LinearBackward;
 }
 
 /** Angles of the rows of a pass. */
@@ -22,11 +22,14 @@ export interface Reach {
   attend(q: Tensor, k: Tensor, v: Tensor): { o: Tensor; lse: Tensor };
   /** Causal convolution with SiLU, as `Backend.causalConv`. */
   convolve(x: Tensor, w: Tensor): Tensor;
-  /** The gated delta rule, as `Backend.deltaRule`. `left`: the states where branches leave, [P, N·dk·dv], if any do. */
-  recur(q: Tensor, k: Tensor, v: Tensor, gates: Tensor): { o: Tensor; errors: Tensor; left?: Tensor };
+  /** The gated delta rule, as `Backend.deltaRule`. `branchStates`: where branches leave, [P, N·dk·dv], if any do. */
+  recur(q: Tensor, k: Tensor, v: Tensor, gates: Tensor): { o: Tensor; errors: Tensor; branchStates?: Tensor };
 }
 
-/** What the delta rule was given and what it found: `Reach.recur`. */
+/**
+ * What the delta rule was given and what it found (`Reach.recur`): q and k [T,G,dk], v, o and errors [T,N,dv], gates
+ * [T,N,2].
+ */
 export interface RuleRows {
   q: Tensor;
   k: Tensor;
@@ -34,11 +37,11 @@ export interface RuleRows {
   gates: Tensor;
   o: Tensor;
   errors: Tensor;
-  left?: Tensor;
+  branchStates?: Tensor;
 }
 
 /** The gradients of what linear layers reach by `Reach`. */
-export interface LinearWayBack {
+export interface LinearBackward {
   /** As `Backend.causalConvBackward`. */
   convolve(dw: Tensor, dy: Tensor, x: Tensor, w: Tensor): Tensor;
   /** As `Backend.deltaRuleBackward`. */

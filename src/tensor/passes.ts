@@ -11,11 +11,11 @@ import {
   layerForward,
 } from "./layer.ts";
 import type { MixerTensors } from "./mixer.ts";
-import type { LinearWayBack, PackRows, Places, Reach } from "./packed-rows.ts";
+import type { LinearBackward, PackRows, Places, Reach } from "./packed-rows.ts";
 import type { Pack } from "./packing.ts";
 import { type LayerPrefix, prefixTensors } from "./prefix-store.ts";
+import { RecurrentBackward } from "./recurrent-backward.ts";
 import { joinRows, RecurrentReach } from "./recurrent-reach.ts";
-import { RecurrentWayBack } from "./recurrent-way-back.ts";
 import type { KeyRange, Tensor } from "./tensor.ts";
 import {
   ATTENTION_PARAMETERS,
@@ -202,11 +202,11 @@ function recurrentReach(backend: Backend, config: ModelConfig, pack: Pack): Recu
 }
 
 /** The gradients of `reachInPack`. */
-function wayBackInPack(
+function backwardInPack(
   backend: Backend,
   { keys, sequences }: { keys: KeyRange<Tensor>; sequences: Tensor },
   queryEnd: Tensor,
-): LinearWayBack {
+): LinearBackward {
   return {
     convolve: (dw, dy, x, w) => backend.causalConvBackward(dw, dy, x, w, keys.start, queryEnd),
     recur: (dout, { q, k, v, gates, o, errors }) =>
@@ -372,7 +372,7 @@ export class TrainingPass {
     }
     try {
       await finished?.("top");
-      const { packRows, tensors } = this.#wayBack();
+      const { packRows, tensors } = this.#backwardRows();
       try {
         for (let i = this.#layers.length - 1; i >= 0; i--) {
           const { x, activations } = this.#layers[i]!;
@@ -400,17 +400,17 @@ export class TrainingPass {
   }
 
   /** Where the rows lie on the way back, with tensors that the caller frees. */
-  #wayBack(): { packRows: PackRows; tensors: readonly Tensor[] } {
+  #backwardRows(): { packRows: PackRows; tensors: readonly Tensor[] } {
     const { backend, config, pack } = this;
     const { places, keys } = this.#inputs;
     return backend.scope((keep) => {
       const queryEnd = keep(backend.fromArray(pack.queryEnd, [pack.queryEnd.length]));
       if (this.#recurrent === null || config.architecture !== "qwen3_5")
         return {
-          packRows: { places, keys, queryEnd, linear: wayBackInPack(backend, this.#inputs, queryEnd) },
+          packRows: { places, keys, queryEnd, linear: backwardInPack(backend, this.#inputs, queryEnd) },
           tensors: [queryEnd],
         };
-      const linear = new RecurrentWayBack(backend, pack, this.#recurrent.plan, config.deltaNet);
+      const linear = new RecurrentBackward(backend, pack, this.#recurrent.plan, config.deltaNet);
       for (const t of linear.tensors) keep(t);
       return { packRows: { places, keys, queryEnd, linear }, tensors: [queryEnd, ...linear.tensors] };
     });

@@ -67,7 +67,7 @@ export function planRecurrence(pack: Pack, before: number): RecurrencePlan {
 }
 
 /** A call of the delta rule on the way back: from which row of which tensor each of its rows comes. */
-export interface WayBackRows {
+export interface BackwardRows {
   /** Among the pack's rows, then dk rows of the identity, then one of zeros. */
   q: number[];
   k: number[];
@@ -91,9 +91,9 @@ export interface WayBackRows {
  *
  * With g = 0, neither changes anything else.
  */
-export interface WayBackPlan {
-  branches: WayBackRows;
-  whole: WayBackRows;
+export interface BackwardPlan {
+  branches: BackwardRows;
+  whole: BackwardRows;
   /** Rows of `branches` that write, and the rows of `whole` that read the same row of the same state. */
   written: number[];
   read: number[];
@@ -102,12 +102,12 @@ export interface WayBackPlan {
 }
 
 /** @param keySize dk */
-export function planWayBack(pack: Pack, plan: RecurrencePlan, keySize: number): WayBackPlan {
+export function planRecurrenceBackward(pack: Pack, plan: RecurrencePlan, keySize: number): BackwardPlan {
   const tokens = pack.ids.length;
   const zeros = { key: tokens + keySize, value: tokens + plan.points.length * keySize, dout: tokens };
-  const begin = (): WayBackRows => ({ q: [], k: [], v: [], o: [], dout: [], gates: [], offsets: [0] });
+  const begin = (): BackwardRows => ({ q: [], k: [], v: [], o: [], dout: [], gates: [], offsets: [0] });
   const [whole, branches] = [begin(), begin()];
-  const add = (to: WayBackRows, q: number, k: number, v: number, o: number, dout: number, gates: number) => {
+  const add = (to: BackwardRows, q: number, k: number, v: number, o: number, dout: number, gates: number) => {
     to.k.push(k);
     to.v.push(v);
     to.o.push(o);

@@ -92,7 +92,8 @@ export class RecurrentReach {
             for (const t of Object.values<Tensor>({ ...found })) keep(t);
             return found;
           });
-          if (this.#keptPoints !== null) keptStates = this.backend.gatherRows(found.left!, this.#keptPoints);
+          if (this.#keptPoints !== null)
+            keptStates = this.backend.gatherRows(found.branchStates!, this.#keptPoints);
           return found;
         },
       },
@@ -141,7 +142,7 @@ export class RecurrentReach {
       if (this.#points !== null)
         states.push(flat(backend.deltaStates(done.k, done.gates, done.errors, this.#points)));
     }
-    const left = states[0];
+    const branchStates = states[0];
     if (stored !== null) states.push(stored.states);
     if (this.#branches !== null) {
       const begin = backend.gatherRows(joinRows(backend, states), this.#begin!);
@@ -154,7 +155,7 @@ export class RecurrentReach {
     return {
       o: together(outputs),
       errors: together(errors),
-      ...(left && { left }),
+      ...(branchStates && { branchStates }),
     };
   }
 

@@ -1,16 +1,16 @@
 import type { Backend } from "./backend.ts";
-import type { LinearWayBack, RuleRows } from "./packed-rows.ts";
+import type { LinearBackward, RuleRows } from "./packed-rows.ts";
 import type { Pack } from "./packing.ts";
 import type { DeltaNetSizes } from "./qwen3-5-config.ts";
-import { planWayBack, type RecurrencePlan, type WayBackRows } from "./recurrent-plan.ts";
+import { type BackwardRows, planRecurrenceBackward, type RecurrencePlan } from "./recurrent-plan.ts";
 import { joinRows } from "./recurrent-reach.ts";
 import type { Tensor } from "./tensor.ts";
 
-/** `WayBackRows` on the device. */
-type Part = Readonly<Record<keyof WayBackRows, Tensor>>;
+/** `BackwardRows` on the device. */
+type Part = Readonly<Record<keyof BackwardRows, Tensor>>;
 
-/** The gradients of what `RecurrentReach` reaches, for packs whose trunks are all their own; see `planWayBack`. */
-export class RecurrentWayBack implements LinearWayBack {
+/** The gradients of what `RecurrentReach` reaches, for packs whose trunks are all their own; see `planRecurrenceBackward`. */
+export class RecurrentBackward implements LinearBackward {
   readonly #parts: { branches: Part; whole: Part };
   readonly #written: Tensor;
   readonly #read: Uint32Array;
@@ -34,11 +34,11 @@ export class RecurrentWayBack implements LinearWayBack {
     const { keyHeads, valueHeads, keySize } = sizes;
     const vector = (values: readonly number[]) =>
       backend.fromArray(Uint32Array.from(values), [values.length]);
-    const part = (rows: WayBackRows): Part => ({
+    const part = (rows: BackwardRows): Part => ({
       ...{ q: vector(rows.q), k: vector(rows.k), v: vector(rows.v), o: vector(rows.o) },
       ...{ dout: vector(rows.dout), gates: vector(rows.gates), offsets: vector(rows.offsets) },
     });
-    const way = planWayBack(pack, plan, keySize);
+    const way = planRecurrenceBackward(pack, plan, keySize);
     this.#parts = { branches: part(way.branches), whole: part(way.whole) };
     this.#written = vector(way.written);
     this.#read = Uint32Array.from(way.read);
@@ -93,20 +93,23 @@ export class RecurrentWayBack implements LinearWayBack {
     });
   }
 
-  recur(dout: Tensor, { q, k, v, gates, o, errors, left }: RuleRows): ReturnType<LinearWayBack["recur"]> {
+  recur(
+    dout: Tensor,
+    { q, k, v, gates, o, errors, branchStates }: RuleRows,
+  ): ReturnType<LinearBackward["recur"]> {
     const { backend } = this;
     const { valueHeads, keySize, valueSize } = this.sizes;
-    if (left === undefined) throw new Error("RecurrentWayBack: no branch left a sequence");
+    if (branchStates === undefined) throw new Error("RecurrentBackward: no branch left a sequence");
     return backend.scope((keep) => {
-      const points = left.shape[0]!;
-      backend.reshape(left, [points * valueHeads * keySize, valueSize]);
-      const states = backend.gatherRows(left, this.#stateRows);
-      backend.reshape(left, [points, valueHeads * keySize * valueSize]);
+      const points = branchStates.shape[0]!;
+      backend.reshape(branchStates, [points * valueHeads * keySize, valueSize]);
+      const states = backend.gatherRows(branchStates, this.#stateRows);
+      backend.reshape(branchStates, [points, valueHeads * keySize * valueSize]);
       backend.reshape(states, [points * keySize, valueHeads, valueSize]);
       const zeros = backend.zeros([1, valueHeads, valueSize]);
       const pick = (t: Tensor, rows: Tensor) => backend.gatherRows(t, rows);
       /** Rows of both calls out of those of the pack and of some more. */
-      const deal = (parts: readonly Tensor[], key: Exclude<keyof WayBackRows, "offsets">) => {
+      const deal = (parts: readonly Tensor[], key: Exclude<keyof BackwardRows, "offsets">) => {
         const all = joinRows(backend, parts);
         const both = {
           branches: pick(all, this.#parts.branches[key]),
