@@ -43,6 +43,9 @@ test("from nothing to a scored decision and a what-if, by keyboard alone", async
   await expect(page.getByRole("row")).toHaveCount(2);
   await page.keyboard.press("Enter");
   await decisionShown(page, 0);
+  // The filter is gone: Tab goes on in the view, not in the header.
+  await page.keyboard.press("Tab");
+  await expect(page.locator("main :focus")).toBeVisible();
   await page.keyboard.press("j");
   await decisionShown(page, 1);
 

@@ -65,6 +65,12 @@ test("a notice moves nothing in the view, and goes without moving anything", asy
   const notice = page.getByTestId("notice");
   await expect(notice).toBeVisible();
   expect(await row.boundingBox()).toEqual(place);
+  // It fills the bar.
+  const below = await notice.evaluate(
+    (element) =>
+      element.parentElement!.getBoundingClientRect().bottom - element.getBoundingClientRect().bottom,
+  );
+  expect(below).toBe(0);
   await notice.getByRole("button", { name: "Dismiss" }).click();
   await expect(notice).toHaveCount(0);
   expect(await row.boundingBox()).toEqual(place);

@@ -29,6 +29,18 @@ test("the paper's figures of the sample, under the controls, and as Markdown", a
   await expect(scope).toContainText(`10 of ${recorded} recorded`, { timeout: MODEL_TIME });
 });
 
+test("charts of a row are drawn at one height, though the legend of one takes a second line", async ({
+  page,
+}) => {
+  await visit(page, "#/statistics?library=sample");
+  await expect(page.getByTestId("statistics-scope")).toBeVisible({ timeout: MODEL_TIME });
+  const tops = await page
+    .locator(".bar-chart > svg")
+    .evaluateAll((charts) => charts.map((chart) => chart.getBoundingClientRect().top));
+  expect(tops).toHaveLength(3);
+  expect(new Set(tops).size).toBe(1);
+});
+
 test("the ablation matrix: computed in the background, cancelled, by figure, over one task, and saved", async ({
   page,
 }) => {

@@ -116,6 +116,13 @@ export function App() {
   useLayoutEffect(() => {
     main.current!.scrollTop = scrolled.current.get(view) ?? 0;
   }, [view]);
+  const focusedFor = useRef(view);
+  useEffect(() => {
+    // What had the focus may have gone with its view: Tab then goes on in this one, and keys scroll it.
+    if (focusedFor.current !== view && document.activeElement === document.body)
+      main.current!.focus({ preventScroll: true });
+    focusedFor.current = view;
+  }, [view]);
   const Shown = VIEWS[view];
   // What these keep by themselves is of one task: another library resets it.
   const of = view === "task" || view === "tokens" ? library : null;

@@ -40,5 +40,5 @@ export function stepsText({ figures }: Run): string {
 export function leftText({ figures, state }: Run): string {
   if (ENDED.includes(state)) return "";
   const left = timeLeft(figures);
-  return left === null ? "known after the first step" : `${formatRange(left)} left`;
+  return left === null ? "time left is known after the first step" : `${formatRange(left)} left`;
 }

@@ -1,9 +1,8 @@
 import { isFreshRun, policyWords, startedPolicy } from "../../../core/loop/train-config.ts";
 import type { Run } from "./run.ts";
 
-/** "on policy" or "off-policy after step 1"; null for a single step, and where neither its start nor its config says it. */
+/** "on policy" or "off-policy after step 1"; null for a single step, and where it is not known yet whether there are more. */
 export function runPolicy({ figures: { start }, config }: Pick<Run, "figures" | "config">): string | null {
   if (start?.unit !== undefined) return startedPolicy(start.unit, start);
-  const known = isFreshRun(config) || config.episodes !== undefined;
-  return known ? policyWords(isFreshRun(config)) : null;
+  return isFreshRun(config) ? policyWords(true) : null;
 }

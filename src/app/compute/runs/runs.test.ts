@@ -73,7 +73,8 @@ describe("what a run's responses are to its student", () => {
   const run = (config: Record<string, unknown>, figures = NO_FIGURES) => runPolicy({ config, figures });
 
   it("follows from its config, until its start says it", () => {
-    expect(run({ episodes: "e" })).toBe("off-policy after step 1");
+    // It may have a single step.
+    expect(run({ episodes: "e" })).toBeNull();
     expect(run({ episodes: "e", sample: {} })).toBe("on policy");
     expect(run({ environment: { name: "alfworld" } })).toBe("on policy");
     // A config that lies on the worker's disk is not known.

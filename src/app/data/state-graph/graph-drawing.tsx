@@ -17,6 +17,7 @@ import {
   type Geometry,
   letterFits,
   pathThrough,
+  ringRadius,
 } from "./graph-geometry.ts";
 import type { Label } from "./graph-labels.ts";
 import { HIGHLIGHTS } from "./highlights.ts";
@@ -275,7 +276,7 @@ export const StudentMarks = memo(function StudentMarks({
         <g transform={`translate(${here.x},${here.y})`}>
           <circle className="here" r={radius + 4.5} />
           {rings.map((ring, i) => (
-            <circle key={ring} className={ring} r={radius + 8.5 + 3.5 * i}>
+            <circle key={ring} className={ring} r={ringRadius(radius, i)}>
               <title>{names[ring]}</title>
             </circle>
           ))}

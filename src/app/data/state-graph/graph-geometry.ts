@@ -68,14 +68,42 @@ export function geometry(
 
 /** A curve between two nodes: gentle to the right, an arc below for a step back, above within a column. */
 export function edgePath(from: Point, to: Point): string {
+  const [a, b] = handles(from, to);
+  return `M${from.x},${from.y}C${a.x},${a.y} ${b.x},${b.y} ${to.x},${to.y}`;
+}
+
+/** The inner control points of an edge's cubic curve. */
+function handles(from: Point, to: Point): [Point, Point] {
   const dx = to.x - from.x;
   if (dx > 0.5) {
     const bend = Math.min(dx / 2, 40);
-    return `M${from.x},${from.y}C${from.x + bend},${from.y} ${to.x - bend},${to.y} ${to.x},${to.y}`;
+    return [
+      { x: from.x + bend, y: from.y },
+      { x: to.x - bend, y: to.y },
+    ];
   }
   const lift = 14 + Math.min(46, Math.abs(dx) * 0.22);
   const y = Math.max(from.y, to.y) + lift;
-  return `M${from.x},${from.y}C${from.x + 8},${y} ${to.x - 8},${y} ${to.x},${to.y}`;
+  return [
+    { x: from.x + 8, y },
+    { x: to.x - 8, y },
+  ];
+}
+
+const SAMPLES = 16;
+
+/** Places along the curve of an edge, close enough together to keep text off it. */
+function samplesOf(from: Point, to: Point): Point[] {
+  const [a, b] = handles(from, to);
+  const at = (t: number, axis: "x" | "y"): number =>
+    (1 - t) ** 3 * from[axis] +
+    3 * (1 - t) ** 2 * t * a[axis] +
+    3 * (1 - t) * t ** 2 * b[axis] +
+    t ** 3 * to[axis];
+  return Array.from({ length: SAMPLES + 1 }, (_, i) => ({
+    x: at(i / SAMPLES, "x"),
+    y: at(i / SAMPLES, "y"),
+  }));
 }
 
 /**
@@ -141,11 +169,20 @@ export function executionPath(
 }
 
 /** The curve through the points, one piece a step; standing still draws nothing. */
-export function pathThrough(points: readonly PathPoint[]): string {
-  return points
-    .slice(1)
-    .map((to, i) => ({ from: points[i]!, to }))
-    .filter(({ from, to }) => from.x !== to.x || from.y !== to.y)
-    .map(({ from, to }) => edgePath(from, to))
+export const pathThrough = (points: readonly PathPoint[]): string =>
+  moves(points)
+    .map(([from, to]) => edgePath(from, to))
     .join("");
-}
+
+/** Places along that curve. */
+export const placesAlong = (points: readonly PathPoint[]): Point[] =>
+  moves(points).flatMap(([from, to]) => samplesOf(from, to));
+
+const moves = (points: readonly PathPoint[]): [PathPoint, PathPoint][] =>
+  points
+    .slice(1)
+    .map((to, i): [PathPoint, PathPoint] => [points[i]!, to])
+    .filter(([from, to]) => from.x !== to.x || from.y !== to.y);
+
+/** Of the rings around the student's state, from the inside out. */
+export const ringRadius = (radius: number, ring: number): number => radius + 8.5 + 3.5 * ring;

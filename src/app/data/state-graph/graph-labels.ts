@@ -1,6 +1,13 @@
-/** Where the labels beside states stand: over no state and over no other label. */
+/** Where the labels beside states stand: over no state, no ring around one and no other label. */
 import type { TaskModel } from "../model.ts";
-import { type Geometry, letterFits, type Point } from "./graph-geometry.ts";
+import {
+  type Geometry,
+  letterFits,
+  type PathPoint,
+  type Point,
+  placesAlong,
+  ringRadius,
+} from "./graph-geometry.ts";
 
 /** Its place is seen from the middle of its state. */
 export interface Label extends Point {
@@ -20,23 +27,47 @@ const LINE = { above: 9, below: 1, character: 7 };
 /** With more drawn states than this there are only letters in circles. */
 const MOST_LABELLED = 150;
 
-/** By state: its letter where that does not fit into the circle, and how often its self-loop was taken. */
-export function graphLabels(task: TaskModel, place: Geometry): ReadonlyMap<number, readonly Label[]> {
+/** Half as wide as the student's path with its halo. */
+const PATH_RADIUS = 3.5;
+
+/** At most so many rings are around the student's state. */
+const MOST_RINGS = 3;
+
+const NONE: ReadonlyMap<number, readonly Label[]> = new Map();
+
+/**
+ * By state: its letter where that does not fit into the circle, and how often its self-loop was taken. A count also
+ * keeps off the student's path; a letter may lie on it, since it is missed more.
+ */
+export function graphLabels(
+  task: TaskModel,
+  place: Geometry,
+  path: readonly PathPoint[],
+  /** The state with the rings. */
+  here: number | null,
+): ReadonlyMap<number, readonly Label[]> {
   const labels = new Map<number, Label[]>();
-  const circles = place.nodes.flatMap((node, i) =>
-    node === null ? [] : [{ ...node, radius: place.radius(task.states[i]!.executions) }],
-  );
-  if (circles.length > MOST_LABELLED) return labels;
+  const circles = place.nodes.flatMap((node, i) => {
+    if (node === null) return [];
+    const radius = place.radius(task.states[i]!.executions);
+    return [{ ...node, radius: i === here ? ringRadius(radius, MOST_RINGS) : radius }];
+  });
+  if (circles.length > MOST_LABELLED) return NONE;
+  const line = placesAlong(path).map((point) => ({ ...point, radius: PATH_RADIUS }));
   const taken: Box[] = [];
-  const put = (state: number, kind: Label["kind"], text: string, spots: readonly Spot[]): void => {
+  const put = (state: number, kind: Label["kind"], text: string, near: readonly Spot[]): void => {
     const node = place.nodes[state]!;
+    const spots =
+      state === here ? [...near, ...outsideRings(place.radius(task.states[state]!.executions))] : near;
     const boxOf = ({ x, y, anchor }: Spot): Box => {
       const width = text.length * LINE.character;
       const left = node.x + (anchor === "start" ? x : x - width);
       return { left, right: left + width, top: node.y + y - LINE.above, bottom: node.y + y + LINE.below };
     };
     const isFree = (box: Box): boolean =>
-      !circles.some((circle) => touches(box, circle)) && !taken.some((other) => overlap(box, other));
+      !circles.some((circle) => touches(box, circle)) &&
+      !taken.some((other) => overlap(box, other)) &&
+      (kind === "letter" || !line.some((point) => touches(box, point)));
     const free = spots.find((spot) => isFree(boxOf(spot)));
     if (free !== undefined) taken.push(boxOf(free));
     const label = { kind, text, ...(free ?? spots[0]!), crowded: free === undefined };
@@ -60,6 +91,12 @@ const beside = (x: number, y: number): Spot[] => [
   { x, y, anchor: "start" },
   { x: -x, y, anchor: "end" },
 ];
+
+/** Around the rings of a state: not below to the right, where the star of a winner is. */
+function outsideRings(radius: number): Spot[] {
+  const out = 0.75 * ringRadius(radius, MOST_RINGS);
+  return [...beside(out, -out), { x: -out, y: out + LINE.above, anchor: "end" }];
+}
 
 function touches({ left, right, top, bottom }: Box, { x, y, radius }: Point & { radius: number }): boolean {
   const dx = x - Math.max(left, Math.min(x, right));

@@ -83,7 +83,6 @@ export const StateGraph = memo(function StateGraph({
   const labels = useMemo(() => axisLabels(axis, layout), [axis, layout]);
   const columns = useMemo(() => labels.map(({ column }) => column), [labels]);
   const large = (part?.size ?? task.states.length) > CANVAS_FROM;
-  const beside = useMemo(() => (large ? null : graphLabels(drawn, place)), [large, drawn, place]);
   const scene = useMemo(
     () => (large ? graphScene(drawn, layout, place) : null),
     [large, drawn, layout, place],
@@ -93,6 +92,11 @@ export const StateGraph = memo(function StateGraph({
     [episode, layout, axis, place],
   );
   const target = path.find(({ position }) => position === decision) ?? null;
+  const here = episode?.cells[decision]?.state ?? null;
+  const beside = useMemo(
+    () => (large ? null : graphLabels(drawn, place, path, here)),
+    [large, drawn, place, path, here],
+  );
   const all = countOf(task.states.length, "state");
   const states = part === undefined ? all : `${part.size} of ${all}`;
   const totals = useMemo(() => edgeTotals(task, axis), [task, axis]);

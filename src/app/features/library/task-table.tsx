@@ -94,7 +94,7 @@ export function TaskTable({ tasks }: { tasks: readonly TaskSummary[] }) {
             : `${shown.length.toLocaleString("en")} of ${tasks.length.toLocaleString("en")} tasks`}
         </span>
       </div>
-      <Scroller className="table-scroll" label="Tasks" ref={scroller}>
+      <Scroller className="table-scroll edge-shadows" label="Tasks" ref={scroller}>
         {/* Only the rows in sight are in the document; the counts are those of all. */}
         <table className="tasks" aria-rowcount={shown.length + 1}>
           <thead>

@@ -186,7 +186,7 @@ function Begin() {
   return (
     <p className="note hint">
       {open
-        ? "Choose a task on the left: the episode begins at once."
+        ? "Choose a task: the episode begins at once."
         : `${PURPOSES.play.shows} Make games, or open some of your own, to begin.`}
     </p>
   );

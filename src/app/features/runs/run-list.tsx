@@ -59,7 +59,7 @@ export function RunList({ runs }: { runs: readonly Run[] }) {
   return (
     <>
       <TableControls runs={runs} columns={columns} left={left} shown={shown.length} />
-      <div className="run-table-scroll">
+      <div className="run-table-scroll edge-shadows">
         <table className="run-table" data-testid="run-list">
           <thead>
             <tr>
