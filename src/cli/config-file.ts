@@ -42,7 +42,7 @@ export async function absoluteModel(
   });
 }
 
-/** Does `work`. What is wrong with it is told as of a config's file and key. */
+/** Does `work`; its InputErrors name a config's file and key instead of their own. */
 export async function toldAt<T>(where: { file: string; key: string }, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -1,9 +1,9 @@
 import type { Backend } from "./backend.ts";
 import type { ModelConfig } from "./config.ts";
+import { joinRows, rowNumbers } from "./device-rows.ts";
 import { layerForward } from "./layer.ts";
 import { notHere } from "./packed-rows.ts";
 import type { ModelTensors } from "./passes.ts";
-import { joinRows } from "./recurrent-reach.ts";
 import type { Begin, RecurrentSlots } from "./recurrent-slots.ts";
 import type { LayerCache, Tensor } from "./tensor.ts";
 
@@ -30,7 +30,7 @@ export function prefill(
   segments: readonly Segment[],
 ): void {
   backend.scope(() => {
-    const vector = (values: number[]) => backend.fromArray(Uint32Array.from(values), [values.length]);
+    const vector = (values: readonly number[]) => rowNumbers(backend, values);
     const each = (value: (segment: Segment, i: number) => number) =>
       vector(segments.flatMap((segment) => segment.ids.map((_, i) => value(segment, i))));
     const prefixes = segments.reduce((sum, { from }) => sum + from, 0);

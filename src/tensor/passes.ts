@@ -1,5 +1,6 @@
 import type { Backend } from "./backend.ts";
 import { type ModelConfig, mixerType, normOffset } from "./config.ts";
+import { joinRows } from "./device-rows.ts";
 import { divergenceHead, type TeacherTarget } from "./distribution-tiles.ts";
 import {
   activationTensors,
@@ -15,7 +16,7 @@ import type { LinearBackward, PackRows, Places, Reach } from "./packed-rows.ts";
 import type { Pack } from "./packing.ts";
 import { type LayerPrefix, prefixTensors } from "./prefix-store.ts";
 import { RecurrentBackward } from "./recurrent-backward.ts";
-import { joinRows, RecurrentReach } from "./recurrent-reach.ts";
+import { RecurrentReach } from "./recurrent-reach.ts";
 import type { KeyRange, Tensor } from "./tensor.ts";
 import {
   ATTENTION_PARAMETERS,

@@ -1,9 +1,9 @@
 import type { Backend } from "./backend.ts";
+import { joinRows, rowNumbers } from "./device-rows.ts";
 import type { LinearBackward, RuleRows } from "./packed-rows.ts";
 import type { Pack } from "./packing.ts";
 import type { DeltaNetSizes } from "./qwen3-5-config.ts";
 import { type BackwardRows, planRecurrenceBackward, type RecurrencePlan } from "./recurrent-plan.ts";
-import { joinRows } from "./recurrent-reach.ts";
 import type { Tensor } from "./tensor.ts";
 
 /** `BackwardRows` on the device. */
@@ -32,8 +32,7 @@ export class RecurrentBackward implements LinearBackward {
     private readonly sizes: DeltaNetSizes,
   ) {
     const { keyHeads, valueHeads, keySize } = sizes;
-    const vector = (values: readonly number[]) =>
-      backend.fromArray(Uint32Array.from(values), [values.length]);
+    const vector = (values: readonly number[]) => rowNumbers(backend, values);
     const part = (rows: BackwardRows): Part => ({
       ...{ q: vector(rows.q), k: vector(rows.k), v: vector(rows.v), o: vector(rows.o) },
       ...{ dout: vector(rows.dout), gates: vector(rows.gates), offsets: vector(rows.offsets) },

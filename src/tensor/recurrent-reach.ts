@@ -1,4 +1,5 @@
 import type { Backend } from "./backend.ts";
+import { joinRows, rowNumbers } from "./device-rows.ts";
 import type { Reach } from "./packed-rows.ts";
 import type { Pack } from "./packing.ts";
 import type { LayerPrefix } from "./prefix-store.ts";
@@ -37,8 +38,7 @@ export class RecurrentReach {
   ) {
     const plan = planRecurrence(pack, before);
     this.plan = plan;
-    const vector = (values: readonly number[]) =>
-      backend.fromArray(Uint32Array.from(values), [values.length]);
+    const vector = (values: readonly number[]) => rowNumbers(backend, values);
     const some = (values: readonly number[]) => (values.length === 0 ? null : vector(values));
     const rows = (values: readonly number[]): Rows =>
       values.length === pack.ids.length && values.every((row, i) => row === i) ? null : vector(values);
@@ -164,18 +164,4 @@ export class RecurrentReach {
   #pick(rows: Rows, tensors: readonly Tensor[]): readonly Tensor[] {
     return rows === null ? tensors : tensors.map((t) => this.backend.gatherRows(t, rows));
   }
-}
-
-/** The rows of all parts, one after the other; a single part is given back itself. */
-export function joinRows(backend: Backend, parts: readonly Tensor[]): Tensor {
-  if (parts.length === 1) return parts[0]!;
-  const count = parts.reduce((sum, { shape }) => sum + shape[0]!, 0);
-  // Its values are undefined until the parts lie there, all of them.
-  const all = backend.allocateWeight("f32", [count, ...parts[0]!.shape.slice(1)]);
-  let at = 0;
-  for (const part of parts) {
-    backend.copyRows(all, at, part);
-    at += part.shape[0]!;
-  }
-  return all;
 }

@@ -1,9 +1,9 @@
 import type { Backend } from "./backend.ts";
 import { mixerType } from "./config.ts";
+import { joinRows, rowNumbers } from "./device-rows.ts";
 import type { Reach } from "./packed-rows.ts";
 import { convolutionChannels, type Qwen3_5Config } from "./qwen3-5-config.ts";
 import { convolutionRows } from "./recurrent-plan.ts";
-import { joinRows } from "./recurrent-reach.ts";
 import type { Tensor } from "./tensor.ts";
 
 type LinearReach = Pick<Reach, "convolve" | "recur">;
@@ -54,8 +54,7 @@ export class RecurrentSlots {
   /** How segments go through a layer; no two of them end in one slot. */
   reach(segments: readonly SlotSegment[]): (layer: number) => LinearReach {
     const { backend } = this;
-    const vector = (values: readonly number[]) =>
-      backend.fromArray(Uint32Array.from(values), [values.length]);
+    const vector = (values: readonly number[]) => rowNumbers(backend, values);
     const before = this.config.deltaNet.kernel - 1;
     const tokens = segments.reduce((sum, { count }) => sum + count, 0);
     const offsets = [0];
@@ -130,8 +129,7 @@ export class RecurrentSlots {
     ) => void,
   ): void {
     const { backend } = this;
-    const vector = (values: readonly number[]) =>
-      backend.fromArray(Uint32Array.from(values), [values.length]);
+    const vector = (values: readonly number[]) => rowNumbers(backend, values);
     backend.scope(() => {
       const rows = {
         slots: vector(pairs.map(({ slot }) => slot ?? this.slots)),
@@ -176,8 +174,7 @@ export class RecurrentStep {
   ) {
     const { valueHeads, keySize, valueSize, kernel } = config.deltaNet;
     this.#kernel = kernel;
-    const vector = (values: readonly number[]) =>
-      backend.fromArray(Uint32Array.from(values), [values.length]);
+    const vector = (values: readonly number[]) => rowNumbers(backend, values);
     const sequences = Array.from({ length: count }, (_, m) => m);
     const held = sequences.flatMap((m) => this.heldRows(m));
     this.#rows = {

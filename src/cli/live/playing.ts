@@ -46,7 +46,7 @@ class Told {
     this.again();
   }
 
-  /** The same, with the time that it is. */
+  /** Tells the latest state once more, with the time that has passed. */
   again(): void {
     if (this.#latest !== null && this.#latest.done < this.#latest.total) this.#howFar(this.#latest);
   }
