@@ -8,7 +8,7 @@ import type { Tensor } from "./tensor.ts";
 
 type LinearReach = Pick<Reach, "convolve" | "recur">;
 
-/** Number of a slot, or that of a sequence that has not begun. */
+/** Number of a slot; null: a sequence that has not begun. */
 export type Begin = number | null;
 
 /** A sequence of a step, by its place there, and the slot of its state. */
@@ -24,7 +24,7 @@ export interface SlotSegment {
   count: number;
 }
 
-/** What a linear layer has of each slot, and at last of a sequence that has not begun. */
+/** What a linear layer has for each slot, and after the last for a sequence that has not begun. */
 interface SlotLayer {
   /** [slots + 1, N, dk, dv] */
   states: Tensor;
