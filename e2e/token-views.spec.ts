@@ -49,7 +49,7 @@ test("signals, top-k of both sides, linked plots and pictures, by keyboard", asy
   expect(await rows.count()).toBeGreaterThanOrEqual(5);
   await expect(rows.and(page.locator(".pinned"))).toHaveCount(1);
   const percents = await rows.locator("td:nth-child(3)").allTextContents();
-  for (const cell of percents) expect(Number(cell.replace("< ", ""))).toBeGreaterThan(0);
+  for (const cell of percents) expect(Number(cell.replace("< ", "").replace("−", "-"))).toBeGreaterThan(0);
   await page.getByRole("radio", { name: "Δ" }).check();
   await expect(legend).toContainText(/green: more likely under .*; purple: less likely; full colour from ±/);
 

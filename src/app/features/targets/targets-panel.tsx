@@ -12,6 +12,7 @@ import {
 import { describeFault } from "../../base/faults.ts";
 import { Labelled } from "../../base/labelled.tsx";
 import { shownName } from "../../base/text/shown-text.ts";
+import { isFocusFree } from "../../base/use-focus-back.ts";
 import { launches, useTargets } from "../../compute/runs/launches.ts";
 import type { Target } from "../../compute/runs/worker-answers.ts";
 import { setUi } from "../../compute/store.ts";
@@ -206,7 +207,7 @@ const focus = (element: HTMLElement | null): void => element?.focus();
 
 /** Whoever went on while the form was being saved keeps the focus there. */
 const focusUnlessElsewhere = (element: HTMLElement | null): void => {
-  if (document.activeElement === document.body) focus(element);
+  if (isFocusFree()) focus(element);
 };
 
 function TargetForm({

@@ -3,6 +3,7 @@
 import { type RefObject, useEffect, useRef } from "react";
 import { formatRange } from "../../base/eta.ts";
 import { shownName } from "../../base/text/shown-text.ts";
+import { isFocusFree } from "../../base/use-focus-back.ts";
 import { useMemoryFacts } from "../../compute/models/memory-note.tsx";
 import { engineFacts, Provenance } from "../../compute/models/provenance.tsx";
 import { takenBackText, useTakenBack } from "../../compute/models/taken-back.ts";
@@ -37,8 +38,7 @@ export function TrainingView() {
   const wasOpen = useRef(isOpen);
   useEffect(() => {
     // The button that started the run is gone with its form.
-    if (wasOpen.current && !isOpen && document.activeElement === document.body)
-      toggle.current?.focus({ preventScroll: true });
+    if (wasOpen.current && !isOpen && isFocusFree()) toggle.current?.focus({ preventScroll: true });
     wasOpen.current = isOpen;
   }, [isOpen]);
   // What the page says of its own run stands in the run's card; before the run has one, at the form.
