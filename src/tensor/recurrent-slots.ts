@@ -32,7 +32,7 @@ interface SlotLayer {
   inputs: Tensor;
 }
 
-/** States of Gated DeltaNet layers after some tokens of sequences, one per slot. */
+/** The states that Gated DeltaNet layers hold after some tokens of a sequence, one per slot. */
 export class RecurrentSlots {
   readonly #layers = new Map<number, SlotLayer>();
 
