@@ -10,7 +10,7 @@ export { crossEntropyBackward } from "./cross-entropy.ts";
 export { type TeacherTarget, tileRows } from "./distribution-tiles.ts";
 export type { Generated, GenerateOptions } from "./generate.ts";
 export { LanguageModel, type SequenceScores, type WantedDistribution } from "./language-model.ts";
-export { keepsInputsOnly } from "./layer.ts";
+export { keptTokens } from "./layer.ts";
 export { WEIGHT_CHOICES, type WeightChoice } from "./load-weights.ts";
 export {
   checkPlan,

@@ -8,9 +8,7 @@ import { isRecurrent, type ModelConfig, modelConfigJson, parseModelConfig, rotar
 import { type DecodeRequest, Decoder, type DecodeWork } from "./decoder.ts";
 import { readDistribution, type TeacherTarget } from "./distribution-tiles.ts";
 import { type Generated, type GenerateOptions, generate } from "./generate.ts";
-import { keepsInputsOnly } from "./layer.ts";
 import { type WeightChoice, WeightLoader, weightFormat } from "./load-weights.ts";
-import { branchTokens } from "./memory-plan.ts";
 import {
   checkSequences,
   type ModelWork,
@@ -34,9 +32,9 @@ import { RopeTable } from "./rope-table.ts";
 import { writeSafetensors } from "./safetensors.ts";
 import { checkBounds } from "./sampling.ts";
 import { elements, MOST_TOP } from "./shapes.ts";
-import { SHORTEST_PREFIX } from "./shared-prefix.ts";
 import { storedPieces } from "./stored-pieces.ts";
 import type { Tensor } from "./tensor.ts";
+import { trainingPacks } from "./training-packs.ts";
 import { modelShapes } from "./tuning-shapes.ts";
 import { isFrozen, LARGEST_F16 } from "./weight-format.ts";
 import { checkTensorNames, initialValues, parameterShapes, staysF32, storedNames } from "./weights.ts";
@@ -530,15 +528,12 @@ export class LanguageModel {
     sharing: Sharing,
     pass: (pack: Pack, tables: { cos: Tensor; sin: Tensor }, last: boolean) => Promise<Float32Array>,
   ): Promise<Float32Array[]> {
-    checkSequences(sequences, this.config, this.name);
-    const tokens = passTokens(this.backend, this.config);
-    const most = work.maxTokensPerPack ?? (sharing.keep ? tokens : trainingTokens(tokens));
-    const recurrent = isRecurrent(this.config);
-    const training = recurrent && !sharing.keep;
-    const recompute = work.recompute ?? keepsInputsOnly(this.config, most, this.backend.packTokens);
-    const branch = training ? branchTokens(this.config, recompute) : 0;
-    const shortest = work.shortestPrefix ?? (training ? shortestToTrain(this.config) : SHORTEST_PREFIX);
-    const packs = makePacks(sequences, most, { ...sharing, recurrent, branchTokens: branch, shortest });
+    const { backend, config } = this;
+    checkSequences(sequences, config, this.name);
+    const { maxTokensPerPack: most = passTokens(backend, config), shortestPrefix: shortest } = work;
+    const packs = sharing.keep
+      ? makePacks(sequences, most, { ...sharing, recurrent: isRecurrent(config), shortest })
+      : trainingPacks(sequences, config, backend, work);
     const total = packs.reduce((sum, { tokens }) => sum + tokens, 0);
     const results = sequences.map(() => new Float32Array(0));
     let [done, computed] = [0, 0];
@@ -595,18 +590,4 @@ export class LanguageModel {
           );
     return logprobs;
   }
-}
-
-/**
- * Equal first tokens that are worth computing once in training. A branch has 2·dk more rows on the way back through the
- * delta rule, which is about a quarter of the work for a token (a third of a scoring pass by its profile).
- */
-function shortestToTrain(config: ModelConfig): number {
-  const keySize = config.architecture === "qwen3_5" ? config.deltaNet.keySize : 0;
-  return Math.max(SHORTEST_PREFIX, keySize / 2);
-}
-
-/** Tokens of a training pass: activations of all layers are kept, so that large passes are halved. */
-function trainingTokens(tokens: number): number {
-  return tokens > 4096 ? tokens / 2 : tokens;
 }

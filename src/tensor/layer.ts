@@ -60,12 +60,12 @@ export function activationsPerToken(config: ModelConfig): number {
 }
 
 /**
- * Whether a training pass of so many tokens keeps only the inputs of its layers, unless it is told: beyond 2 GiB of
- * activations, and 32 GiB on a device whose packs are those of a datacenter.
+ * Tokens of the longest training pass that keeps its activations, unless it is told: 2 GiB of them, and 32 GiB on a device
+ * whose packs are those of a datacenter. A longer one keeps the inputs of its layers only.
  */
-export function keepsInputsOnly(config: ModelConfig, tokens: number, devicePackTokens: number): boolean {
-  const most = (devicePackTokens > 4096 ? 32 : 2) * 2 ** 30;
-  return 4 * activationsPerToken(config) * tokens > most;
+export function keptTokens(config: ModelConfig, { packTokens }: { readonly packTokens: number }): number {
+  const most = (packTokens > 4096 ? 32 : 2) * 2 ** 30;
+  return Math.floor(most / (4 * activationsPerToken(config)));
 }
 
 /** One decoder layer: x + mixer(norm(x)), then + SwiGLU(norm(·)). */

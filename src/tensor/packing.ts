@@ -24,7 +24,7 @@ export interface ModelWork {
   onProgress?: (tokens: number, total: number) => void;
   /** The same in tokens of the sequences given and tokens computed, which are fewer where sequences share a prefix. */
   onComputed?: (tokens: { given: number; computed: number }) => void;
-  /** Bound on the tokens of one pass; a longer sequence is a pass of its own. Default: `passTokens`, and half of it to train on a large device. */
+  /** Bound on the tokens of one pass; a longer sequence is a pass of its own. Default: `passTokens`. Training takes shorter ones where they are less work. */
   maxTokensPerPack?: number;
   /**
    * Equal first tokens that are worth computing once; Infinity: every sequence is computed whole. Default: 32, or

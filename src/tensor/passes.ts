@@ -5,8 +5,8 @@ import { divergenceHead, type TeacherTarget } from "./distribution-tiles.ts";
 import {
   activationTensors,
   type KeptActivations,
-  keepsInputsOnly,
   keptActivations,
+  keptTokens,
   type LayerTensors,
   layerBackward,
   layerForward,
@@ -270,7 +270,7 @@ export class TrainingPass {
     private readonly pack: Pack,
     recompute?: boolean,
   ) {
-    const keepAll = !(recompute ?? keepsInputsOnly(config, pack.ids.length, backend.packTokens));
+    const keepAll = !(recompute ?? pack.ids.length > keptTokens(config, backend));
     // One scope around all: an error on the way frees everything made so far.
     const made = backend.scope((keep) => {
       const inputs = upload(backend, pack, tables);

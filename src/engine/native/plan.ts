@@ -4,7 +4,7 @@ import {
   type Backend,
   combinePlans,
   fittingPack,
-  keepsInputsOnly,
+  keptTokens,
   type MemoryPlan,
   type PlannedJob,
   partBytes,
@@ -60,13 +60,14 @@ export async function planJob(
   const { config, stored } = await readModelHeader(folder);
   const { longestSequence, longestResponse, limit } = sizes;
   if (limit !== undefined && !(limit > 0)) throw new InputError("the memory limit must be above 0");
+  const kept = keptTokens(config, device);
   const rowsOf = (tokens: number) =>
     Math.ceil(tokens / Math.max(1, longestSequence)) * Math.max(1, longestResponse);
   const passes = (recompute: boolean | undefined): PlannedPasses => {
     const withRows = (tokens: number): PlannedJob => ({
       ...sizes,
       stored,
-      recompute: recompute ?? keepsInputsOnly(config, tokens, device.packTokens),
+      recompute: recompute ?? tokens > kept,
       packTokens: tokens,
       responseRows: rowsOf(tokens),
       compute: device.compute,
@@ -75,10 +76,15 @@ export async function planJob(
     const most = passTokens(device, config);
     const packTokens =
       limit === undefined ? Math.max(most, longestSequence) : fittingPack(config, withRows, limit, most);
-    const planned = withRows(Math.min(packTokens, sizes.allTokens ?? packTokens));
+    const longest = Math.min(packTokens, sizes.allTokens ?? packTokens);
+    const planned = withRows(longest);
     const bare = planMemory(config, planned);
-    if (sizes.kind === "train")
-      return { plan: bare, packTokens, recompute, prefixBytes: limit === undefined ? undefined : 0 };
+    if (sizes.kind === "train") {
+      // Unless told, shorter passes keep their activations, and may take more than the longest.
+      const shorter = planMemory(config, withRows(Math.min(longest, kept)));
+      const plan = recompute === undefined && shorter.total > bare.total ? shorter : bare;
+      return { plan, packTokens, recompute, prefixBytes: limit === undefined ? undefined : 0 };
+    }
     // Kept prefixes take what is left: they save time, and nothing depends on them.
     const room = limit === undefined ? Number.POSITIVE_INFINITY : Math.max(0, limit - bare.total);
     const wanted = device.packTokens * PREFIX_BYTES;
