@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { unzipSync } from "fflate";
 import { holdAt } from "./compute-worker.ts";
 import { dropFiles, EPISODES, jsonLines, OWN_FILES, TASK, upload } from "./own-files.ts";
-import { expectSeen, noteTexts } from "./seen.ts";
+import { expectSeen, noteTexts, textsSeen } from "./seen.ts";
 import {
   decisionShown,
   expect,
@@ -59,6 +59,9 @@ test("updates the student, saves it, opens it again and goes back", async ({ pag
   await page.getByLabel("Learning rate").blur();
   await update(page);
   await expect(page.getByTestId("run-message")).toContainText("Done: 2 steps.");
+  // The card says it in its note; what goes on in the run says nothing twice.
+  await expect(page.getByTestId("run-detail")).toContainText("recorded responses: off-policy after step 1.");
+  expect((await textsSeen(page, "running")).filter((text) => text.includes("policy"))).toEqual([]);
   const { before, after } = await watched(page);
   expect(after).not.toBe(before);
   for (const folded of await page.getByTestId("folded-chart").all()) await folded.locator("summary").click();
