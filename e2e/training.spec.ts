@@ -83,9 +83,16 @@ test("updates the student, saves it, opens it again and goes back", async ({ pag
     ),
   );
 
-  await page.getByRole("button", { name: "Revert to the loaded student" }).click();
-  await expect(student).toContainText("the sample’s");
+  // Another run would go on from the trained student, and its form says so.
+  const said =
+    "Starts from the student that was trained here (2 optimizer steps), not from the one that was opened.";
+  await expect(page.getByText(said)).toBeVisible();
   await openTrainingForm(page);
+  await expect(page.getByTestId("starts-from")).toContainText(said);
+  await page.getByRole("button", { name: "Start from the opened one" }).click();
+  await expect(student).toContainText("the sample’s");
+  await expect(page.getByTestId("starts-from")).toHaveCount(0);
+  await expect(page.getByRole("button", { name: "Update u" })).toBeFocused();
   await page.getByLabel("Learning rate").fill("0");
   await page.getByLabel("Learning rate").blur();
   await update(page);
