@@ -117,12 +117,15 @@ export function App() {
     main.current!.scrollTop = scrolled.current.get(view) ?? 0;
   }, [view]);
   const focusedFor = useRef(view);
+  const focused = useRef<Element>(null);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a library takes the place of the buttons that open one
   useEffect(() => {
-    // What had the focus may have gone with its view: Tab then goes on in this one, and keys scroll it.
-    if (focusedFor.current !== view && document.activeElement === document.body)
-      main.current!.focus({ preventScroll: true });
+    // What had the focus may have gone with its view, or with what it opened: Tab then goes on in what is there now, and
+    // keys scroll it.
+    const isGone = focusedFor.current !== view || focused.current?.isConnected === false;
+    if (isGone && document.activeElement === document.body) main.current!.focus({ preventScroll: true });
     focusedFor.current = view;
-  }, [view]);
+  }, [view, library]);
   const Shown = VIEWS[view];
   // What these keep by themselves is of one task: another library resets it.
   const of = view === "task" || view === "tokens" ? library : null;
@@ -131,7 +134,15 @@ export function App() {
       <div className="app">
         <Header />
         <Banners />
-        <main id="view" ref={main} tabIndex={-1} className={`main main-${view}`}>
+        <main
+          id="view"
+          ref={main}
+          tabIndex={-1}
+          className={`main main-${view}`}
+          onFocus={({ target }) => {
+            focused.current = target;
+          }}
+        >
           <Shown key={of} />
         </main>
         <StatusBar />
