@@ -230,6 +230,19 @@ test("mini games have a field for their world", async ({ page }) => {
   await page.getByRole("button", { name: "Make games" }).click();
   await expect(games).toHaveCount(4);
   await expect(games.nth(2)).toBeFocused();
+  // A long name takes several lines, and no part of it is on two of them.
+  const heights = await games
+    .first()
+    .locator("bdi")
+    .evaluate((name) =>
+      [...name.childNodes].map((part) => {
+        const range = document.createRange();
+        range.selectNodeContents(part);
+        return [...range.getClientRects()].map(({ y }) => y);
+      }),
+    );
+  for (const each of heights) expect(new Set(each).size).toBeLessThan(2);
+  expect(new Set(heights.flat()).size).toBeGreaterThan(1);
 });
 
 test("a worker without ScienceWorld: one line says what to do, wherever it could be played", async ({

@@ -1,7 +1,7 @@
 /** The tasks of the open games; a press starts one. */
-
 import { useEffect, useMemo, useRef, useState } from "react";
 import { countOf } from "../../../core/plural.ts";
+import { Name } from "../../base/text/name.tsx";
 import { shownName } from "../../base/text/shown-text.ts";
 import { isFocusFree } from "../../base/use-focus-back.ts";
 import { isModelAtWork } from "../../compute/computing.ts";
@@ -77,7 +77,7 @@ export function GameList() {
               }
               onClick={() => void player.start(each)}
             >
-              <bdi>{shownName(each.task, 120)}</bdi>
+              <Name>{shownName(each.task, 120)}</Name>
             </button>
           </li>
         ))}
