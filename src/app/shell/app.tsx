@@ -2,7 +2,7 @@
 import { type ComponentType, useEffect, useLayoutEffect, useRef } from "react";
 import { describeFault } from "../base/faults.ts";
 import { player } from "../compute/games/play.ts";
-import { endSimulatorSessions } from "../compute/games/simulator.ts";
+import { simulatorSessions } from "../compute/games/simulator.ts";
 import { HubDialog } from "../compute/hub/hub-dialog.tsx";
 import { keptModels } from "../compute/models/kept-models.ts";
 import { followStudent } from "../compute/models/kept-student.ts";
@@ -82,9 +82,9 @@ export function App() {
     const leaveLiveTabs = tabLiveRuns.follow();
     const leaveTags = followTags();
     void keptModels.look();
-    addEventListener("pagehide", endSimulatorSessions);
+    addEventListener("pagehide", simulatorSessions.end);
     return () => {
-      removeEventListener("pagehide", endSimulatorSessions);
+      removeEventListener("pagehide", simulatorSessions.end);
       leaveUrl();
       leavePlayed();
       leavePlace();
