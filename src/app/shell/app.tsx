@@ -15,7 +15,7 @@ import { cancelRun, stopRun } from "../compute/runs/run-actions.ts";
 import { followTags } from "../compute/runs/run-tags.ts";
 import { tabRuns } from "../compute/runs/tab-runs.ts";
 import { useUi } from "../compute/store.ts";
-import { followUrl } from "../data/navigate.ts";
+import { placeUrl } from "../data/navigate.ts";
 import { LiveRunsPanel } from "../features/evaluation/live-runs-panel.tsx";
 import { LiveRuns } from "../features/evaluation/live-runs-section.tsx";
 import { tabLiveRuns } from "../features/evaluation/tab-live-runs.ts";
@@ -72,7 +72,7 @@ export function App() {
   useTheme();
   useKeys();
   useEffect(() => {
-    const leaveUrl = followUrl();
+    const leaveUrl = placeUrl.follow();
     const leavePlace = placeFollower.follow();
     const leaveWorker = workerFollower.follow();
     const leaveLaunches = launches.follow();
