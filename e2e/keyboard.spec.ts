@@ -37,6 +37,8 @@ test("from nothing to a scored decision and a what-if, by keyboard alone", async
   await expect(page.getByRole("button", { name: "Open the sample" })).toBeFocused();
   await page.keyboard.press("Enter");
   await expect(page.getByRole("row", { name: /melt\|12\|easy/ })).toBeVisible();
+  // The button is gone, and the focus is on what it opened.
+  await expect(page.locator("main")).toBeFocused();
 
   await page.keyboard.press("/");
   await page.keyboard.type("non-living");

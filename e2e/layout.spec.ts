@@ -75,6 +75,7 @@ for (const [width, height] of [
 test("with two libraries and something running, all of the header is in sight", async ({ page }) => {
   await visit(page, sampleHash("evidence-test", ""));
   await page.getByRole("button", { name: "Test the miniature world" }).click();
+  await expect(page.locator("main")).toBeFocused();
   await expect(page.getByTestId("at-work")).toContainText("1 running");
   for (const width of [1920, 1500, 1400, 1280, 1200, 1000, 800, 640]) {
     await page.setViewportSize({ width, height: 800 });

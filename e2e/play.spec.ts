@@ -222,10 +222,27 @@ test("mini games have a field for their world", async ({ page }) => {
   await world.fill("7");
   await form.getByRole("spinbutton", { name: "Games" }).fill("2");
   await page.getByRole("button", { name: "Make games" }).click();
-  await expect(page.getByRole("list", { name: "Tasks of the open games" }).getByRole("button")).toHaveText([
-    /made\/mini\/world-7\//,
-    /made\/mini\/world-7\//,
-  ]);
+  const games = page.getByRole("list", { name: "Tasks of the open games" }).getByRole("button");
+  await expect(games).toHaveText([/made\/mini\/world-7\//, /made\/mini\/world-7\//]);
+  // The focus is on the first of what was made.
+  await expect(games.first()).toBeFocused();
+  await form.getByRole("spinbutton", { name: "First seed" }).fill("2");
+  await page.getByRole("button", { name: "Make games" }).click();
+  await expect(games).toHaveCount(4);
+  await expect(games.nth(2)).toBeFocused();
+  // A long name takes several lines, and no part of it is on two of them.
+  const heights = await games
+    .first()
+    .locator("bdi")
+    .evaluate((name) =>
+      [...name.childNodes].map((part) => {
+        const range = document.createRange();
+        range.selectNodeContents(part);
+        return [...range.getClientRects()].map(({ y }) => y);
+      }),
+    );
+  for (const each of heights) expect(new Set(each).size).toBeLessThan(2);
+  expect(new Set(heights.flat()).size).toBeGreaterThan(1);
 });
 
 test("a worker without ScienceWorld: one line says what to do, wherever it could be played", async ({

@@ -22,6 +22,10 @@ export async function noteTexts(page: Page, testId: string): Promise<void> {
   }, testId);
 }
 
+/** The texts noted since `noteTexts`. */
+export const textsSeen = (page: Page, testId: string): Promise<string[]> =>
+  page.evaluate((id) => (window as Seen).textsSeen?.[id] ?? [], testId);
+
 /** Waits until one of the texts noted since `noteTexts` matches. */
 export async function expectSeen(
   page: Page,
@@ -29,9 +33,5 @@ export async function expectSeen(
   text: RegExp,
   timeout = 60_000 * CPU_THROTTLE,
 ): Promise<void> {
-  await expect
-    .poll(() => page.evaluate((id) => (window as Seen).textsSeen?.[id]?.join("\n") ?? "", testId), {
-      timeout,
-    })
-    .toMatch(text);
+  await expect.poll(async () => (await textsSeen(page, testId)).join("\n"), { timeout }).toMatch(text);
 }

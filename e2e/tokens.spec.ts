@@ -105,6 +105,31 @@ test("scores a decision of the sample under both contexts, and goes through its 
   expect(number((await page.getByTestId("sums").locator("strong").textContent())!)).toBeCloseTo(sum, 1);
   for (const each of logs) expect(number(each)).toBeLessThan(0);
 
+  // The table is one Tab stop, at the selected token; the selection goes with the focus, and the strip's stays where it is.
+  const table = page.getByRole("grid", { name: "All tokens in figures" });
+  const stops = table.locator("button:not([tabindex='-1'])");
+  await expect(stops).toHaveCount(1);
+  await stops.focus();
+  const row = (at: number) => table.locator("tbody tr").nth(at);
+  for (const [key, at] of [
+    ["ArrowDown", 2],
+    ["ArrowUp", 1],
+    ["Home", 0],
+    ["ArrowUp", 0],
+    ["End", 21],
+    ["ArrowDown", 21],
+  ] as const) {
+    await page.keyboard.press(key);
+    await expect(row(at).getByRole("button")).toBeFocused();
+    await expect(row(at)).toHaveAttribute("aria-selected", "true");
+    await expect(page).toHaveURL(new RegExp(`token=${at}(&|$)`));
+    await expect(stops).toHaveCount(1);
+    await expect(stops).toBeFocused();
+  }
+  await page.keyboard.press("Home");
+  await expect(row(0).getByRole("button")).toBeInViewport();
+  await tokens.nth(1).click();
+
   const provenance = page.getByLabel("Measured on");
   await expect(provenance).toContainText("WebGPU");
   await expect(provenance).toContainText("the same ids on both sides");

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { unzipSync } from "fflate";
 import { holdAt } from "./compute-worker.ts";
 import { dropFiles, EPISODES, jsonLines, OWN_FILES, TASK, upload } from "./own-files.ts";
-import { expectSeen, noteTexts } from "./seen.ts";
+import { expectSeen, noteTexts, textsSeen } from "./seen.ts";
 import {
   decisionShown,
   expect,
@@ -59,6 +59,9 @@ test("updates the student, saves it, opens it again and goes back", async ({ pag
   await page.getByLabel("Learning rate").blur();
   await update(page);
   await expect(page.getByTestId("run-message")).toContainText("Done: 2 steps.");
+  // The card says it in its note; what goes on in the run says nothing twice.
+  await expect(page.getByTestId("run-detail")).toContainText("recorded responses: off-policy after step 1.");
+  expect((await textsSeen(page, "running")).filter((text) => text.includes("policy"))).toEqual([]);
   const { before, after } = await watched(page);
   expect(after).not.toBe(before);
   for (const folded of await page.getByTestId("folded-chart").all()) await folded.locator("summary").click();
@@ -80,9 +83,16 @@ test("updates the student, saves it, opens it again and goes back", async ({ pag
     ),
   );
 
-  await page.getByRole("button", { name: "Revert to the loaded student" }).click();
-  await expect(student).toContainText("the sample’s");
+  // Another run would go on from the trained student, and its form says so.
+  const said =
+    "Starts from the student that was trained here (2 optimizer steps), not from the one that was opened.";
+  await expect(page.getByText(said)).toBeVisible();
   await openTrainingForm(page);
+  await expect(page.getByTestId("starts-from")).toContainText(said);
+  await page.getByRole("button", { name: "Start from the opened one" }).click();
+  await expect(student).toContainText("the sample’s");
+  await expect(page.getByTestId("starts-from")).toHaveCount(0);
+  await expect(page.getByRole("button", { name: "Update u" })).toBeFocused();
   await page.getByLabel("Learning rate").fill("0");
   await page.getByLabel("Learning rate").blur();
   await update(page);

@@ -3,7 +3,7 @@ import { createRoot } from "react-dom/client";
 import { setUi } from "../../src/app/compute/store.ts";
 import { emptyColumns } from "../../src/app/data/library/task-columns.ts";
 import type { TaskColumns, TaskSummary } from "../../src/app/data/model.ts";
-import { followUrl } from "../../src/app/data/navigate.ts";
+import { placeUrl } from "../../src/app/data/navigate.ts";
 import { LibraryView } from "../../src/app/features/library/library-view.tsx";
 import { uniforms } from "../../src/core/seeded.ts";
 import { librarySummary } from "../../test/support/summaries.ts";
@@ -47,7 +47,7 @@ function madeUp(count: number): { tasks: TaskSummary[]; columns: TaskColumns } {
 
 const count = Number(new URLSearchParams(window.location.search).get("tasks"));
 const { tasks, columns } = madeUp(count);
-followUrl();
+placeUrl.follow();
 const library = librarySummary({ library: "own", disk: [], addresses: [] }, tasks, {
   title: `${count} tasks`,
   columns,

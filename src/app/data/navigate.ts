@@ -15,55 +15,10 @@ import { getData, setData } from "./store.ts";
 /** Milliseconds without another step after which the URL is written. */
 const REST = 120;
 
-let resting: ReturnType<typeof setTimeout> | undefined;
-
-function write(place: Place, how: "push" | "replace"): void {
-  clearTimeout(resting);
-  resting = undefined;
-  const hash = formatPlace(place);
-  // An edited evidence that is too long for the address is kept beside it.
-  const state = place.text !== null && packText(place.text) === null ? { text: place.text } : null;
-  if (hash === window.location.hash && (state?.text ?? null) === keptText(window.history.state)) return;
-  try {
-    if (how === "push") window.history.pushState(state, "", hash);
-    else window.history.replaceState(state, "", hash);
-  } catch {
-    // A name of a record can be longer than any address.
-    hint("The browser takes no address as long as this place’s: it stays as it was.");
-  }
-}
-
 /** The edited evidence that a step of the history keeps. */
 function keptText(state: unknown): string | null {
   if (typeof state !== "object" || state === null || !("text" in state)) return null;
   return typeof state.text === "string" ? state.text : null;
-}
-
-/** Writes the URL now if it is not yet that of the place. */
-export function settleUrl(): void {
-  if (resting !== undefined) write(getData().place, "replace");
-}
-
-/** Reads the URL on entry and whenever the user edits it or goes back. Returns the undo. */
-export function followUrl(): () => void {
-  const read = (): void => {
-    clearTimeout(resting);
-    resting = undefined;
-    const { place, problems } = parsePlace(window.location.hash, keptText(window.history.state));
-    setData((ui) => ({ ...showing(ui, place), placeProblems: problems }));
-  };
-  read();
-  window.addEventListener("hashchange", read);
-  window.addEventListener("popstate", read);
-  // On the way to the address bar, another tab or another page.
-  window.addEventListener("blur", settleUrl);
-  window.addEventListener("pagehide", settleUrl);
-  return () => {
-    window.removeEventListener("blur", settleUrl);
-    window.removeEventListener("pagehide", settleUrl);
-    window.removeEventListener("hashchange", read);
-    window.removeEventListener("popstate", read);
-  };
 }
 
 /** What-ifs that are of the task or the decision that one is leaving. */
@@ -74,27 +29,83 @@ function leftBehind(before: Place, change: Partial<Place>): Partial<Place> {
   return leaves("episode") || leaves("decision") ? NO_DECISION_WHAT_IF : {};
 }
 
-/**
- * Goes to a place: `push` makes a step of the browser's history, otherwise the present one is replaced, with `rest` a
- * moment later. Changes by hand are of one decision, sources that are switched off are of one task: elsewhere they are
- * gone, and Back brings them back.
- */
-export function navigate(change: Partial<Place>, asked: "push" | "replace" | "rest" = "replace"): void {
-  const before = getData().place;
-  const behind = leftBehind(before, change);
-  const how = "pin" in behind && isOfDecision(before) ? "push" : asked;
-  // The step of the history that is left behind names the decision that was shown there.
-  if (how === "push") settleUrl();
-  const place = { ...before, ...behind, ...change };
-  if (how === "rest") {
-    clearTimeout(resting);
-    resting = setTimeout(settleUrl, REST);
-  } else {
-    // Before the store: who follows the place may navigate again.
-    write(place, how);
+const page = { window: () => window, hint };
+
+/** The URL of the place. */
+export class PlaceUrl {
+  #resting: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(private readonly clients: typeof page) {}
+
+  /** What rests is not written any more. */
+  #wake(): void {
+    clearTimeout(this.#resting);
+    this.#resting = undefined;
   }
-  setData((ui) => ({ ...showing(ui, place), placeProblems: [] }));
+
+  #write(place: Place, how: "push" | "replace"): void {
+    this.#wake();
+    const { location, history } = this.clients.window();
+    const hash = formatPlace(place);
+    // An edited evidence that is too long for the address is kept beside it.
+    const state = place.text !== null && packText(place.text) === null ? { text: place.text } : null;
+    if (hash === location.hash && (state?.text ?? null) === keptText(history.state)) return;
+    try {
+      if (how === "push") history.pushState(state, "", hash);
+      else history.replaceState(state, "", hash);
+    } catch {
+      // A name of a record can be longer than any address.
+      this.clients.hint("The browser takes no address as long as this place’s: it stays as it was.");
+    }
+  }
+
+  /** Writes the URL now if it is not yet that of the place. */
+  settle = (): void => {
+    if (this.#resting !== undefined) this.#write(getData().place, "replace");
+  };
+
+  /** Reads the URL on entry and whenever the user edits it or goes back. Returns the undo. */
+  follow(): () => void {
+    const window = this.clients.window();
+    const read = (): void => {
+      this.#wake();
+      const { place, problems } = parsePlace(window.location.hash, keptText(window.history.state));
+      setData((ui) => ({ ...showing(ui, place), placeProblems: problems }));
+    };
+    read();
+    // The last two on the way to the address bar, another tab or another page.
+    const heard = { hashchange: read, popstate: read, blur: this.settle, pagehide: this.settle };
+    for (const [event, hear] of Object.entries(heard)) window.addEventListener(event, hear);
+    return () => {
+      for (const [event, hear] of Object.entries(heard)) window.removeEventListener(event, hear);
+    };
+  }
+
+  /**
+   * Goes to a place: `push` makes a step of the browser's history, otherwise the present one is replaced, with `rest` a
+   * moment later. Changes by hand are of one decision, sources that are switched off are of one task: elsewhere they are
+   * gone, and Back brings them back.
+   */
+  go = (change: Partial<Place>, asked: "push" | "replace" | "rest" = "replace"): void => {
+    const before = getData().place;
+    const behind = leftBehind(before, change);
+    const how = "pin" in behind && isOfDecision(before) ? "push" : asked;
+    // The step of the history that is left behind names the decision that was shown there.
+    if (how === "push") this.settle();
+    const place = { ...before, ...behind, ...change };
+    if (how === "rest") {
+      this.#wake();
+      this.#resting = setTimeout(this.settle, REST);
+    } else {
+      // Before the store: who follows the place may navigate again.
+      this.#write(place, how);
+    }
+    setData((ui) => ({ ...showing(ui, place), placeProblems: [] }));
+  };
 }
+
+export const placeUrl = new PlaceUrl(page);
+export const navigate = placeUrl.go;
 
 /** Opens another decision; what was pinned belonged to the one before. */
 export function goToDecision(decision: number): void {

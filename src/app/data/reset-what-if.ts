@@ -3,7 +3,7 @@
 import { NO_WHAT_IF, type WhatIf, whatIfWords } from "../url/what-if.ts";
 import { navigate } from "./navigate.ts";
 import { getData } from "./store.ts";
-import { offerUndo } from "./undo.ts";
+import { undoList } from "./undo.ts";
 
 export function resetWhatIf(): void {
   const { place } = getData();
@@ -12,5 +12,7 @@ export function resetWhatIf(): void {
   const names = Object.keys(NO_WHAT_IF) as (keyof WhatIf)[];
   const before: Partial<WhatIf> = Object.fromEntries(names.map((name) => [name, place[name]]));
   navigate(NO_WHAT_IF, "push");
-  offerUndo(`The full method again; the what-if was: ${words.join(" · ")}`, () => navigate(before, "push"));
+  undoList.offer(`The full method again; the what-if was: ${words.join(" · ")}`, () =>
+    navigate(before, "push"),
+  );
 }

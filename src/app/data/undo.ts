@@ -23,46 +23,49 @@ const MOST = 10;
 /** The last change last. */
 export const useUndo = create<{ changes: readonly Undoable[] }>(() => ({ changes: [] }));
 
-let made = 0;
-let undoing = false;
+/** The ways back: offered with each change, and taken from the last one on. */
+export class UndoList {
+  #made = 0;
+  #undoing = false;
 
-/**
- * Says what was done, with a button that takes it back; the key `z` and the palette do the same. `undo` may be
- * asynchronous; while it cannot be done it throws why, and can be asked for again. Of changes with one `slot` only the
- * last can be taken back: for what keeps much in memory, and lets go of it when it is `gone`.
- */
-export function offerUndo(
-  label: string,
-  undo: () => unknown,
-  slot: string | null = null,
-  gone: () => void = () => {},
-): void {
-  // The way back is not a change of its own.
-  if (undoing) return;
-  made += 1;
-  const before = useUndo.getState().changes;
-  const others = before.filter((each) => slot === null || each.slot !== slot);
-  const changes = [...others, { id: made, label, undo, slot, gone }].slice(-MOST);
-  useUndo.setState({ changes });
-  setData({ notice: { kind: "info", text: `${label}.`, undo: made } });
-  for (const each of before) if (!changes.includes(each)) each.gone();
-}
+  /** @param say tells in a short word what was taken back */
+  constructor(private readonly say: typeof hint) {}
 
-/** Takes the last change back. */
-export async function undoLast(): Promise<void> {
-  const { changes } = useUndo.getState();
-  const last = changes.at(-1);
-  if (last === undefined || undoing) return;
-  undoing = true;
-  useUndo.setState({ changes: changes.slice(0, -1) });
-  try {
-    await last.undo();
-    if (getData().notice?.undo === last.id) setData({ notice: null });
-    hint(`Undone: ${last.label}.`);
-  } catch (error) {
-    useUndo.setState(({ changes: now }) => ({ changes: [...now, last] }));
-    setData({ notice: faultNotice(error) });
-  } finally {
-    undoing = false;
+  /**
+   * Says what was done, with a button that takes it back; the key `z` and the palette do the same. `undo` may be
+   * asynchronous; while it cannot be done it throws why, and can be asked for again. Of changes with one `slot` only the
+   * last can be taken back: for what keeps much in memory, and lets go of it when it is `gone`.
+   */
+  offer(label: string, undo: () => unknown, slot: string | null = null, gone: () => void = () => {}): void {
+    // The way back is not a change of its own.
+    if (this.#undoing) return;
+    const id = ++this.#made;
+    const before = useUndo.getState().changes;
+    const others = before.filter((each) => slot === null || each.slot !== slot);
+    const changes = [...others, { id, label, undo, slot, gone }].slice(-MOST);
+    useUndo.setState({ changes });
+    setData({ notice: { kind: "info", text: `${label}.`, undo: id } });
+    for (const each of before) if (!changes.includes(each)) each.gone();
+  }
+
+  /** Takes the last change back. */
+  async undoLast(): Promise<void> {
+    const { changes } = useUndo.getState();
+    const last = changes.at(-1);
+    if (last === undefined || this.#undoing) return;
+    this.#undoing = true;
+    useUndo.setState({ changes: changes.slice(0, -1) });
+    try {
+      await last.undo();
+      if (getData().notice?.undo === last.id) setData({ notice: null });
+      this.say(`Undone: ${last.label}.`);
+    } catch (error) {
+      useUndo.setState(({ changes: now }) => ({ changes: [...now, last] }));
+      setData({ notice: faultNotice(error) });
+    } finally {
+      this.#undoing = false;
+    }
   }
 }
+
+export const undoList = new UndoList(hint);

@@ -2,7 +2,7 @@
 import { type ComponentType, useEffect, useLayoutEffect, useRef } from "react";
 import { describeFault } from "../base/faults.ts";
 import { player } from "../compute/games/play.ts";
-import { endSimulatorSessions } from "../compute/games/simulator.ts";
+import { simulatorSessions } from "../compute/games/simulator.ts";
 import { HubDialog } from "../compute/hub/hub-dialog.tsx";
 import { keptModels } from "../compute/models/kept-models.ts";
 import { followStudent } from "../compute/models/kept-student.ts";
@@ -15,7 +15,7 @@ import { cancelRun, stopRun } from "../compute/runs/run-actions.ts";
 import { followTags } from "../compute/runs/run-tags.ts";
 import { tabRuns } from "../compute/runs/tab-runs.ts";
 import { useUi } from "../compute/store.ts";
-import { followUrl } from "../data/navigate.ts";
+import { placeUrl } from "../data/navigate.ts";
 import { LiveRunsPanel } from "../features/evaluation/live-runs-panel.tsx";
 import { LiveRuns } from "../features/evaluation/live-runs-section.tsx";
 import { tabLiveRuns } from "../features/evaluation/tab-live-runs.ts";
@@ -72,7 +72,7 @@ export function App() {
   useTheme();
   useKeys();
   useEffect(() => {
-    const leaveUrl = followUrl();
+    const leaveUrl = placeUrl.follow();
     const leavePlace = placeFollower.follow();
     const leaveWorker = workerFollower.follow();
     const leaveLaunches = launches.follow();
@@ -82,9 +82,9 @@ export function App() {
     const leaveLiveTabs = tabLiveRuns.follow();
     const leaveTags = followTags();
     void keptModels.look();
-    addEventListener("pagehide", endSimulatorSessions);
+    addEventListener("pagehide", simulatorSessions.end);
     return () => {
-      removeEventListener("pagehide", endSimulatorSessions);
+      removeEventListener("pagehide", simulatorSessions.end);
       leaveUrl();
       leavePlayed();
       leavePlace();
@@ -117,12 +117,15 @@ export function App() {
     main.current!.scrollTop = scrolled.current.get(view) ?? 0;
   }, [view]);
   const focusedFor = useRef(view);
+  const focused = useRef<Element>(null);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a library takes the place of the buttons that open one
   useEffect(() => {
-    // What had the focus may have gone with its view: Tab then goes on in this one, and keys scroll it.
-    if (focusedFor.current !== view && document.activeElement === document.body)
-      main.current!.focus({ preventScroll: true });
+    // What had the focus may have gone with its view, or with what it opened: Tab then goes on in what is there now, and
+    // keys scroll it.
+    const isGone = focusedFor.current !== view || focused.current?.isConnected === false;
+    if (isGone && document.activeElement === document.body) main.current!.focus({ preventScroll: true });
     focusedFor.current = view;
-  }, [view]);
+  }, [view, library]);
   const Shown = VIEWS[view];
   // What these keep by themselves is of one task: another library resets it.
   const of = view === "task" || view === "tokens" ? library : null;
@@ -131,7 +134,15 @@ export function App() {
       <div className="app">
         <Header />
         <Banners />
-        <main id="view" ref={main} tabIndex={-1} className={`main main-${view}`}>
+        <main
+          id="view"
+          ref={main}
+          tabIndex={-1}
+          className={`main main-${view}`}
+          onFocus={({ target }) => {
+            focused.current = target;
+          }}
+        >
           <Shown key={of} />
         </main>
         <StatusBar />

@@ -2,14 +2,14 @@
 
 import { hint } from "../base/hint.ts";
 import { getUi } from "../compute/store.ts";
-import { settleUrl } from "../data/navigate.ts";
+import { placeUrl } from "../data/navigate.ts";
 import { opensByItself } from "../url/library-link.ts";
 
 export async function copyLink(): Promise<void> {
   const { library, place } = getUi();
   try {
     // A step that was just taken is in it too.
-    settleUrl();
+    placeUrl.settle();
     await navigator.clipboard.writeText(window.location.href);
     hint(
       place.view === "play"

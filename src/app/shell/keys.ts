@@ -4,7 +4,10 @@ import type { Action } from "../compute/action.ts";
 /** Keys of what has the focus: they are handled there, and only named here. */
 export const LOCAL_KEYS: readonly { keys: readonly string[]; does: string }[] = [
   { keys: ["ArrowLeft", "ArrowRight"], does: "token by token, or cell by cell" },
-  { keys: ["ArrowUp", "ArrowDown"], does: "execution by execution, in the matrix" },
+  {
+    keys: ["ArrowUp", "ArrowDown"],
+    does: "execution by execution, in the matrix; row by row, in a table of tokens",
+  },
   { keys: ["Home", "End"], does: "to the first, to the last" },
   { keys: ["Enter"], does: "open the decision, pin the visit; in the filter, open the first task" },
   { keys: ["Alt+ArrowLeft"], does: "back to where you were (the browser’s Back)" },

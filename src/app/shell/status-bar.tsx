@@ -8,7 +8,7 @@ import type { Notice, Progress } from "../base/notice.ts";
 import { shownName, shownText } from "../base/text/shown-text.ts";
 import { stopOpening } from "../compute/open/open.ts";
 import { setUi, useUi } from "../compute/store.ts";
-import { undoLast, useUndo } from "../data/undo.ts";
+import { undoList, useUndo } from "../data/undo.ts";
 import { setShell } from "./shell-state.ts";
 
 export function StatusBar() {
@@ -60,7 +60,7 @@ function UndoButton({ id }: { id: number | undefined }) {
   const last = useUndo(({ changes }) => changes.at(-1)?.id);
   if (id === undefined || id !== last) return null;
   return (
-    <button type="button" onClick={() => void undoLast()}>
+    <button type="button" onClick={() => void undoList.undoLast()}>
       Undo <span className="key">z</span>
     </button>
   );

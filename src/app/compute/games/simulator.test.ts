@@ -1,12 +1,13 @@
 import { afterEach, expect, it, vi } from "vitest";
 import { EnvironmentError, InputError } from "../../../core/errors.ts";
 import { getRuns, useRuns, type WorkerState } from "../runs/runs-store.ts";
+import type { worker as client } from "../runs/worker-client.ts";
 import {
   checkSimulatorTasks,
-  endSimulatorSessions,
   simulatorProblem,
   simulatorSessions,
   variationTasks,
+  WorkerSessions,
 } from "./simulator.ts";
 
 const TASKS = [
@@ -68,17 +69,16 @@ it("tells what may be tried again from what may not", async () => {
 });
 
 it("ends with the page the sessions that were begun and not closed", async () => {
-  endSimulatorSessions();
-  const asked: string[] = [];
-  vi.stubGlobal("document", { querySelector: () => ({ content: "token" }) });
-  vi.stubGlobal("fetch", async (path: string, { method = "GET", keepalive = false }: RequestInit) => {
-    asked.push(`${method} ${path.split("/").at(-1)}${keepalive ? ", kept alive" : ""}`);
-    return method === "POST" ? new Response("{}", { status: 503 }) : new Response(null, { status: 204 });
-  });
+  const worker = {
+    beginTask: vi.fn(async () => Promise.reject(new TypeError("Failed to fetch"))),
+    closeSession: vi.fn(async () => undefined),
+  } as Partial<typeof client> as typeof client;
+  const sessions = new WorkerSessions(worker);
+  sessions.end();
   for (const session of ["one", "two"])
-    await expect(simulatorSessions.reset(session, "boil|0|easy")).rejects.toThrow();
-  await simulatorSessions.close("one");
-  endSimulatorSessions();
-  endSimulatorSessions();
-  expect(asked).toEqual(["POST reset", "POST reset", "DELETE one", "DELETE two, kept alive"]);
+    await expect(sessions.reset(session, "boil|0|easy")).rejects.toThrow(EnvironmentError);
+  await sessions.close("one");
+  sessions.end();
+  sessions.end();
+  expect(vi.mocked(worker.closeSession).mock.calls).toEqual([["one"], ["two", { keepalive: true }]]);
 });

@@ -72,29 +72,35 @@ async function reached<T>(asked: Promise<T>): Promise<T> {
   }
 }
 
-/** Sessions that were begun here and not closed. */
-const begun = new Set<string>();
+/** The page's sessions in the worker's simulator. */
+export class WorkerSessions implements SimulatorSessions {
+  /** Those that were begun here and not closed. */
+  readonly #begun = new Set<string>();
 
-export const simulatorSessions: SimulatorSessions = {
-  reset(session, task) {
-    begun.add(session);
-    return reached(worker.beginTask(session, task));
-  },
-  step: (session, action) => reached(worker.doAction(session, action)),
-  renew: (session) => reached(worker.renewSession(session)),
-  close(session) {
-    begun.delete(session);
-    return reached(worker.closeSession(session));
-  },
-  plan: async (task) => (await reached(worker.taskPlan(task))).actions,
+  constructor(private readonly client: typeof worker) {}
+
+  reset(session: string, task: string) {
+    this.#begun.add(session);
+    return reached(this.client.beginTask(session, task));
+  }
+  step = (session: string, action: string) => reached(this.client.doAction(session, action));
+  renew = (session: string) => reached(this.client.renewSession(session));
+  close(session: string) {
+    this.#begun.delete(session);
+    return reached(this.client.closeSession(session));
+  }
+  plan = async (task: string) => (await reached(this.client.taskPlan(task))).actions;
   async free() {
-    const simulator = await reached(worker.simulator());
+    const simulator = await reached(this.client.simulator());
     return simulator === null ? 0 : simulator.most - simulator.open;
-  },
-};
+  }
 
-/** Ends all sessions with the page, so that its next visit finds the simulators free: a lease would keep them for a while. */
-export function endSimulatorSessions(): void {
-  for (const session of begun) void worker.closeSession(session, { keepalive: true }).catch(() => undefined);
-  begun.clear();
+  /** Ends all with the page, so that its next visit finds the simulators free: a lease would keep them for a while. */
+  end = (): void => {
+    for (const session of this.#begun)
+      void this.client.closeSession(session, { keepalive: true }).catch(() => undefined);
+    this.#begun.clear();
+  };
 }
+
+export const simulatorSessions = new WorkerSessions(worker);

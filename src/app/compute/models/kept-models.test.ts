@@ -1,6 +1,6 @@
 import { beforeEach, expect, it } from "vitest";
 import { fake, Pending } from "../../../../test/support/fake.ts";
-import { undoLast } from "../../data/undo.ts";
+import { undoList } from "../../data/undo.ts";
 import { getUi, setUi } from "../store.ts";
 import { type KeptModel, KeptModels, useKeptModels } from "./kept-models.ts";
 import type { Models, Opened } from "./models.ts";
@@ -93,7 +93,7 @@ it("gives a removed one back with undo", async () => {
   const [model] = useKeptModels.getState().kept;
   await kept.remove(model!);
   expect([names(), archive.size]).toEqual([[], 0]);
-  await undoLast();
+  await undoList.undoLast();
   expect(names()).toEqual(["b"]);
 });
 

@@ -4,7 +4,7 @@ import { InputError } from "../../../core/errors.ts";
 import { faultNotice } from "../../base/faults.ts";
 import { type FolderFiles, wholeFile } from "../../data/files/blob-folder.ts";
 import { withTokenizer } from "../../data/files/model-folder.ts";
-import { offerUndo } from "../../data/undo.ts";
+import { undoList } from "../../data/undo.ts";
 import { database } from "../runs/database.ts";
 import { type Role, setUi } from "../store.ts";
 import { modelDigest } from "./model-digest.ts";
@@ -85,7 +85,7 @@ export class KeptModels {
   async remove(model: KeptModel): Promise<void> {
     await this.archive.remove(model.id);
     await this.look();
-    offerUndo(`${model.name} is not kept in this browser any more`, async () => {
+    undoList.offer(`${model.name} is not kept in this browser any more`, async () => {
       await this.archive.put(model);
       await this.look();
     });

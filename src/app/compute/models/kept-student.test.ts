@@ -3,7 +3,7 @@ import { fake, Pending, until } from "../../../../test/support/fake.ts";
 import { fakeLibrary } from "../../../../test/support/fake-library.ts";
 import { CHECKPOINT_FORMAT } from "../../../core/loop/index.ts";
 import type { BlobFolder, FolderFiles } from "../../data/files/blob-folder.ts";
-import { undoLast, useUndo } from "../../data/undo.ts";
+import { undoList, useUndo } from "../../data/undo.ts";
 import type { ComputeClient } from "../clients.ts";
 import type { KeptCheckpoint, KeptStudent } from "../runs/page-archive.ts";
 import { keepRunCheckpoint } from "../runs/run-checkpoints.ts";
@@ -169,7 +169,7 @@ describe("after a reload", () => {
       '{"seed":0}\n',
     );
     expect(getUi().notice?.text).toContain("of your last visit (3 optimizer steps) is here again");
-    await undoLast();
+    await undoList.undoLast();
     expect(shown()).toBe("sample/student");
     expect(present().student).toMatchObject({ origin: "sample", steps: 0 });
     // The tab has none of a run any more.
@@ -182,11 +182,11 @@ describe("after a reload", () => {
     await reload();
     await until(() => expect(useUndo.getState().changes).toHaveLength(1));
     setUi({ playing: { label: "", stopping: false } });
-    await undoLast();
+    await undoList.undoLast();
     expect(getUi().notice?.text).toContain("a model is at work: stop it, then undo");
     expect(present().student).toMatchObject({ run: RUN });
     setUi({ playing: null });
-    await undoLast();
+    await undoList.undoLast();
     expect(shown()).toBe("sample/student");
   });
 
@@ -210,7 +210,7 @@ describe("after a reload", () => {
     // Nor is it kept again by the runs of this visit.
     await noteStudentOf("page-3");
     expect([...archive.students.keys()]).toHaveLength(4);
-    await undoLast();
+    await undoList.undoLast();
     expect(shown()).toBe("mine");
   });
 

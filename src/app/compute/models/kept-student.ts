@@ -7,7 +7,7 @@ import { InputError } from "../../../core/errors.ts";
 import { countOf } from "../../../core/plural.ts";
 import { faultNotice } from "../../base/faults.ts";
 import type { FolderFiles } from "../../data/files/blob-folder.ts";
-import { offerUndo } from "../../data/undo.ts";
+import { undoList } from "../../data/undo.ts";
 import { isComputing } from "../computing.ts";
 import { type KeptStudent, keepStudent, keptStudent } from "../runs/page-archive.ts";
 import { newestCheckpoint, type RunCheckpoint, runCheckpoints } from "../runs/run-checkpoints.ts";
@@ -164,7 +164,7 @@ async function restore(): Promise<void> {
   try {
     const student = await models.restoreStudent(readState(run));
     if (student === null) return;
-    offerUndo(
+    undoList.offer(
       `The trained student of your last visit (${countOf(student.steps, "optimizer step")}) is here again; Undo goes back to the one that was opened`,
       () => {
         if (isComputing()) throw new InputError("a model is at work: stop it, then undo");

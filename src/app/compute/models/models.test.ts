@@ -3,7 +3,7 @@ import { fake, Pending, until } from "../../../../test/support/fake.ts";
 import { fakeLibrary } from "../../../../test/support/fake-library.ts";
 import { scoredSide, tokenScores } from "../../../../test/support/token-scores.ts";
 import { InputError } from "../../../core/errors.ts";
-import { undoLast, useUndo } from "../../data/undo.ts";
+import { undoList, useUndo } from "../../data/undo.ts";
 import type { ComputeClient } from "../clients.ts";
 import { distributionOf } from "../scoring/known-distribution.ts";
 import { withUnion } from "../scoring/union.ts";
@@ -186,7 +186,7 @@ describe("opening a folder", () => {
     expect([shown("teacher"), chosen("teacher")]).toEqual(["second", "second"]);
     leave();
     expect(told).toEqual(["The teacher is now second"]);
-    await undoLast();
+    await undoList.undoLast();
     expect([shown("teacher"), chosen("teacher")]).toEqual(["before", "before"]);
   });
 
@@ -313,7 +313,7 @@ describe("the student", () => {
     setUi({ scores: {} });
     expect(models.studentState()).toMatchObject({ student: { run: "r", taken: { r: 2 }, steps: 2 } });
     expect(getUi().models.student).toMatchObject({ origin: "updated", steps: 2 });
-    await undoLast();
+    await undoList.undoLast();
     expect(models.studentState().student).toMatchObject({ origin: "sample" });
     expect(getUi()).toMatchObject({ scores, models: { student: { origin: "sample" } } });
   });
@@ -345,7 +345,7 @@ it("scores that come back with an undone change of model tell further tokens as 
   await models.open("teacher", folder("own"));
   expect(shown("teacher")).toBe("own");
   expect(getUi().scores).toEqual({});
-  await undoLast();
+  await undoList.undoLast();
   const asked = await withUnion(getUi().scores.a!.sides, async () => async (rows) => rows);
   expect(asked.map(({ distribution }) => distribution?.further)).toEqual([
     new Map([[tokenPlace(0, 3), 5]]),

@@ -17,7 +17,7 @@ import type { RoleTexts } from "../../data/library/role-tokenizers.ts";
 import { sampleModel, sampleTokenizer } from "../../data/library/sample.ts";
 import { libraryWorker } from "../../data/library-client.ts";
 import { shippedBase } from "../../data/shipped-base.ts";
-import { offerUndo } from "../../data/undo.ts";
+import { undoList } from "../../data/undo.ts";
 import { type Shipped, shippedName } from "../../url/library-link.ts";
 import { type ComputeClient, startComputeWorker } from "../clients.ts";
 import { isComputing } from "../computing.ts";
@@ -335,7 +335,7 @@ export class Models {
       delete this.#before[role];
       if (role === "student") this.#openedStudent = opened;
       setUi({ scores: {} });
-      offerUndo(`The ${role} is now ${folder.name}`, before.goBack, role);
+      undoList.offer(`The ${role} is now ${folder.name}`, before.goBack, role);
     } catch (error) {
       const notice = isAbort(error)
         ? ({ kind: "info", text: `Opening the ${role} was stopped: the one before stays.` } as const)
@@ -363,7 +363,7 @@ export class Models {
     const before = this.#folders.student;
     if (before === null) throw new Error("no student was open");
     const label = `The student was updated: it has ${countOf(steps, "optimizer step")} now`;
-    offerUndo(label, this.#wayBack("student"), "student");
+    undoList.offer(label, this.#wayBack("student"), "student");
     this.#setFolder("student", {
       tokenizer: before.tokenizer,
       folder: withRun(folder, before.folder, record),
@@ -396,7 +396,7 @@ export class Models {
       this.#setFolder("student", this.#openedStudent);
       this.studentLost();
       await this.ensure("student");
-      offerUndo("The student is as it was opened", goBack, "student");
+      undoList.offer("The student is as it was opened", goBack, "student");
     } catch (error) {
       setUi({ notice: faultNotice(error) });
     }

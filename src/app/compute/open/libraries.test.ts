@@ -5,7 +5,7 @@ import { tokenScores } from "../../../../test/support/token-scores.ts";
 import type { ColumnBatch, LibrarySummary } from "../../data/model.ts";
 import { showing } from "../../data/open-libraries.ts";
 import { scoreKey } from "../../data/score-key.ts";
-import { undoLast, useUndo } from "../../data/undo.ts";
+import { undoList, useUndo } from "../../data/undo.ts";
 import { type LibraryLink, SAMPLE_LINK } from "../../url/library-link.ts";
 import { HOME, type Place } from "../../url/place.ts";
 import { type Gate, useGate } from "../gate/gate-store.ts";
@@ -125,7 +125,7 @@ describe("a library that was read", () => {
     expect([ids(), shown(), getUi().place.task]).toEqual([["a", "b2", "c"], "b2", null]);
     expect(getUi().notice?.text).toBe("b2 was read again.");
     expect(worker.closed).toEqual([]);
-    await undoLast();
+    await undoList.undoLast();
     expect([ids(), shown()]).toEqual([["a", "b", "c"], "b"]);
     expect(getUi().place).toMatchObject({ task: "only b", decision: 2 });
     expect(worker.closed).toEqual(["b2"]);
@@ -135,7 +135,7 @@ describe("a library that was read", () => {
     open.show("b");
     take(library("d", own("d")), { replaces: "b" });
     expect([ids(), shown()]).toEqual([["a", "d", "c"], "d"]);
-    await undoLast();
+    await undoList.undoLast();
     expect([ids().slice(0, 2), shown()]).toEqual([["a", "b"], "b"]);
   });
 
@@ -182,7 +182,7 @@ describe("closing", () => {
     open.close("b");
     expect([ids(), shown()]).toEqual([["a", "c"], "c"]);
     expect(getUi().notice?.text).toBe("b was closed.");
-    await undoLast();
+    await undoList.undoLast();
     expect([ids(), shown()]).toEqual([["a", "b", "c"], "b"]);
     expect(getUi().place).toMatchObject({ task: "only b", decision: 1 });
     expect(worker.closed).toEqual([]);
@@ -194,7 +194,7 @@ describe("closing", () => {
     open.close("b");
     open.close("a");
     expect([ids(), shown(), getUi().place]).toEqual([[], null, HOME]);
-    await undoLast();
+    await undoList.undoLast();
     expect([ids(), shown()]).toEqual([["a"], "a"]);
   });
 
@@ -202,7 +202,7 @@ describe("closing", () => {
     const { place } = getUi();
     open.close("a");
     expect([ids(), shown()]).toEqual([["b", "c"], "c"]);
-    await undoLast();
+    await undoList.undoLast();
     expect([ids(), shown()]).toEqual([["a", "b", "c"], "c"]);
     expect(getUi().place).toBe(place);
     expect(history).toEqual([]);
@@ -271,7 +271,7 @@ describe("closing", () => {
     open.close("b");
     take(library("b2", own("b")));
     expect(ids()).toEqual(["a", "c", "b2"]);
-    await undoLast();
+    await undoList.undoLast();
     expect([ids(), shown()]).toEqual([["a", "b", "c"], "b"]);
     expect(worker.closed).toEqual(["b2"]);
   });
@@ -281,7 +281,7 @@ it("a library that gives the records of another takes the place of the one it re
   take(library("c2", own("b")), { replaces: "c" });
   expect([ids(), shown()]).toEqual([["a", "c2"], "c2"]);
   expect(worker.closed).toEqual(["b"]);
-  await undoLast();
+  await undoList.undoLast();
   expect(ids()).toContain("c");
 });
 
@@ -301,7 +301,7 @@ describe("counted columns", () => {
     expect([states("a"), states("b")]).toEqual([-1, 5]);
     open.close("b");
     worker.tell!("b", batch(7));
-    await undoLast();
+    await undoList.undoLast();
     expect(states("b")).toBe(7);
     open.close("b");
     open.close("a");

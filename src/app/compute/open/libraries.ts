@@ -6,7 +6,7 @@ import type { LibrarySummary } from "../../data/model.ts";
 import { navigate } from "../../data/navigate.ts";
 import { counted, libraryFurther, libraryOf, type OpenLibrary, showing } from "../../data/open-libraries.ts";
 import { ofScoreKey } from "../../data/score-key.ts";
-import { offerUndo } from "../../data/undo.ts";
+import { undoList } from "../../data/undo.ts";
 import { linkKey } from "../../url/library-link.ts";
 import { HOME } from "../../url/place.ts";
 import { useGate } from "../gate/gate-store.ts";
@@ -72,7 +72,7 @@ export class OpenLibraries {
   #setAside(label: string, closed: OpenLibrary, was: { at: number; shown: boolean }): void {
     const { id } = closed.summary;
     this.#waiting.set(id, closed);
-    offerUndo(
+    undoList.offer(
       label,
       () => this.#bringBack(id, was),
       "closed-library",

@@ -1,5 +1,6 @@
 /** In place of a view that has no task to show yet: what is missing and where to get it. */
 
+import { Name } from "../../base/text/name.tsx";
 import { shownName, shownText } from "../../base/text/shown-text.ts";
 import { goHome, navigate } from "../../data/navigate.ts";
 import { useUi } from "../store.ts";
@@ -29,7 +30,7 @@ export function NeedsTask() {
             type="button"
             onClick={() => navigate({ task: first.task, environment: first.environment }, "push")}
           >
-            Take <bdi>{shownName(first.task, 80)}</bdi>
+            Take <Name>{shownName(first.task, 80)}</Name>
           </button>
         )}
       </div>

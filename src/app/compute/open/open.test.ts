@@ -8,7 +8,7 @@ import type { OpenProgress } from "../../data/library/opening.ts";
 import type { libraryWorker } from "../../data/library-client.ts";
 import type { LibrarySummary } from "../../data/model.ts";
 import { showing } from "../../data/open-libraries.ts";
-import { undoLast, useUndo } from "../../data/undo.ts";
+import { undoList, useUndo } from "../../data/undo.ts";
 import type { LibraryLink } from "../../url/library-link.ts";
 import { HOME, type Place } from "../../url/place.ts";
 import { models } from "../models/models.ts";
@@ -439,7 +439,7 @@ describe("imported again, as those of an environment", () => {
     // It can be said once more.
     await importAgain("library-4", "alfworld");
     expect(worker.asked.at(-1)).toEqual(["import", ["log/run.txt"], { environment: "alfworld" }]);
-    await undoLast();
+    await undoList.undoLast();
     expect(ids()).toContain("library-4");
   });
 

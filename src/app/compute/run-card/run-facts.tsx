@@ -2,6 +2,7 @@
 import { configuredMethod, type TrainConfig } from "../../../core/loop/train-config.ts";
 import { countOf } from "../../../core/plural.ts";
 import { trueMinus } from "../../base/format.ts";
+import { Name } from "../../base/text/name.tsx";
 import { shownName } from "../../base/text/shown-text.ts";
 import { checkConfig } from "../runs/config-fields.ts";
 import type { Run } from "../runs/run.ts";
@@ -15,7 +16,9 @@ export function RunFacts({ run }: { run: Run }) {
       {factsOf(config, run).map(([name, value]) => (
         <div key={name}>
           <dt>{name}</dt>
-          <dd>{shownName(value, 200)}</dd>
+          <dd>
+            <Name>{shownName(value, 200)}</Name>
+          </dd>
         </div>
       ))}
     </dl>

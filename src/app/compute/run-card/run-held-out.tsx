@@ -2,6 +2,7 @@
 
 import { LineChart, type Series } from "../../base/chart/line-chart.tsx";
 import { nats } from "../../base/format.ts";
+import { Name } from "../../base/text/name.tsx";
 import { shownName } from "../../base/text/shown-text.ts";
 import type { Figures, Run } from "../runs/run.ts";
 import { MOST_CURVES } from "./series.ts";
@@ -74,7 +75,7 @@ function Row({ n, decision, before }: { n: number; decision: Watched; before: nu
     <tr>
       <td>{n + 1}</td>
       <th scope="row">
-        <bdi>{shownName(labelOf(decision), 120)}</bdi>
+        <Name>{shownName(labelOf(decision), 120)}</Name>
         {trained && <div className="note">the run trains on its episode</div>}
       </th>
       <td>

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { launched } from "../../../../test/support/launched.ts";
 import { InputError } from "../../../core/errors.ts";
-import { undoLast } from "../../data/undo.ts";
+import { undoList } from "../../data/undo.ts";
 import { getUi, IDLE_TRAINING, setUi } from "../store.ts";
 import { studentTraining } from "../training/training.ts";
 import { workerFollower } from "./follow-worker.ts";
@@ -139,7 +139,7 @@ it.each(["worker", "target", "page"] as const)("renames a run of the %s, and bac
   await renameRun(ID, "  after ");
   expect(getRuns().runs[ID]!.title).toBe("after");
   if (where === "page") expect(asked).toContainEqual(["tabs", { type: "title", id: ID, title: "after" }]);
-  await undoLast();
+  await undoList.undoLast();
   expect(getRuns().runs[ID]!.title).toBe("before");
   asked.length = 0;
   await renameRun(ID, " before");

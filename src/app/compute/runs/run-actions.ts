@@ -2,7 +2,7 @@
 import { create } from "zustand";
 import { faultNotice } from "../../base/faults.ts";
 import { navigate } from "../../data/navigate.ts";
-import { offerUndo } from "../../data/undo.ts";
+import { undoList } from "../../data/undo.ts";
 import { getUi, setUi } from "../store.ts";
 import { studentTraining } from "../training/training.ts";
 import { workerFollower } from "./follow-worker.ts";
@@ -124,7 +124,7 @@ export async function renameRun(id: string, title: string): Promise<void> {
     },
   );
   if (getRuns().runs[id]?.title === name)
-    offerUndo(`The run is now called “${name}”`, () => renameRun(id, before), `name of ${id}`);
+    undoList.offer(`The run is now called “${name}”`, () => renameRun(id, before), `name of ${id}`);
 }
 
 function leave(id: string): void {

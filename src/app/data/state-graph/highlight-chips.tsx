@@ -1,6 +1,7 @@
 /** The highlighted executions with hue and dash, each to be taken off again. */
 
 import { Mark } from "../../base/mark.tsx";
+import { Name } from "../../base/text/name.tsx";
 import { shownName } from "../../base/text/shown-text.ts";
 import { MOST_HIGHLIGHTS } from "../../url/place.ts";
 import type { TaskModel } from "../model.ts";
@@ -33,7 +34,7 @@ export function HighlightChips({ task, highlights }: { task: TaskModel; highligh
           <li key={id}>
             <Swatch place={i} />
             {source && <Mark success={source.success} />}
-            <bdi>{shownName(id, 80)}</bdi>
+            <Name>{shownName(id, 80)}</Name>
             {source === undefined && <span className="muted"> takes no part in this task</span>}
             <button
               type="button"

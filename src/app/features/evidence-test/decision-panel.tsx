@@ -3,6 +3,7 @@ import type { GateDecision } from "../../../core/gate/index.ts";
 import { probability } from "../../base/format.ts";
 import { Scroller } from "../../base/scroller.tsx";
 import { LongText } from "../../base/text/long-text.tsx";
+import { Name } from "../../base/text/name.tsx";
 import { shownName } from "../../base/text/shown-text.ts";
 import { useUi } from "../../compute/store.ts";
 import { navigate } from "../../data/navigate.ts";
@@ -81,9 +82,9 @@ function What({ shown }: { shown: GateDecision }) {
             navigate(there, "push");
           }}
         >
-          Decision {shown.decision} of <bdi>{shownName(shown.episode, 80)}</bdi>
+          Decision {shown.decision} of <Name>{shownName(shown.episode, 80)}</Name>
         </a>
-        , task <bdi>{shownName(shown.task, 80)}</bdi>
+        , task <Name>{shownName(shown.task, 80)}</Name>
       </p>
       {loaded !== null && (
         <>

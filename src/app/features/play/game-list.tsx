@@ -1,7 +1,9 @@
 /** The tasks of the open games; a press starts one. */
-import { useMemo, useState } from "react";
+import { useEffect, useMemo, useRef, useState } from "react";
 import { countOf } from "../../../core/plural.ts";
+import { Name } from "../../base/text/name.tsx";
 import { shownName } from "../../base/text/shown-text.ts";
+import { isFocusFree } from "../../base/use-focus-back.ts";
 import { isModelAtWork } from "../../compute/computing.ts";
 import { findGames, kindOfGame } from "../../compute/games/find-games.ts";
 import { closeGames, useGames } from "../../compute/games/games.ts";
@@ -22,6 +24,23 @@ export function GameList() {
   const [type, setType] = useState("");
   const types = useMemo(() => [...new Set(tasks.map(kindOfGame))].sort(), [tasks]);
   const found = useMemo(() => findGames(tasks, { type, words: filter }), [tasks, filter, type]);
+  const opening = useGames((games) => games.opening !== null);
+  useEffect(() => {
+    // Browsers take the focus from a button that is disabled meanwhile later, or not at all.
+    const { activeElement } = document;
+    if (opening && activeElement instanceof HTMLButtonElement && activeElement.disabled) activeElement.blur();
+  }, [opening]);
+  const list = useRef<HTMLUListElement>(null);
+  const before = useRef(tasks);
+  useEffect(() => {
+    const { length: first } = before.current;
+    const opened = tasks !== before.current;
+    before.current = tasks;
+    // To the first that is new, where nothing else has taken the focus.
+    if (!opened || !isFocusFree()) return;
+    const at = Math.max(0, found.indexOf(tasks[first] ?? tasks[0]!));
+    list.current?.querySelectorAll("button")[at]?.focus();
+  }, [tasks, found]);
   if (tasks.length === 0) return null;
   return (
     <>
@@ -46,7 +65,7 @@ export function GameList() {
           : `${found.length.toLocaleString("en")} of ${countOf(tasks.length, "task")}`}
         {found.length > MOST_LINES && `, the first ${MOST_LINES} shown`}
       </p>
-      <ul className="game-list" aria-label="Tasks of the open games">
+      <ul ref={list} className="game-list" aria-label="Tasks of the open games">
         {found.slice(0, MOST_LINES).map((each) => (
           <li key={`${each.environment} ${each.task}`}>
             <button
@@ -58,7 +77,7 @@ export function GameList() {
               }
               onClick={() => void player.start(each)}
             >
-              <bdi>{shownName(each.task, 120)}</bdi>
+              <Name>{shownName(each.task, 120)}</Name>
             </button>
           </li>
         ))}

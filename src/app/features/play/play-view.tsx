@@ -3,6 +3,7 @@ import type { ReactNode } from "react";
 import { isOneOf } from "../../../core/one-of.ts";
 import { useUnfolded } from "../../base/rail.tsx";
 import { LongText } from "../../base/text/long-text.tsx";
+import { Name } from "../../base/text/name.tsx";
 import { shownName } from "../../base/text/shown-text.ts";
 import { makeGames, useGames } from "../../compute/games/games.ts";
 import { ChooseGames, OpenGames } from "../../compute/games/make-games.tsx";
@@ -140,7 +141,7 @@ function EpisodePanel() {
                   className="plain link"
                   onClick={() => navigate({ view: "task" }, "push")}
                 >
-                  <bdi>{shownName(from.id, 80)}</bdi>
+                  <Name>{shownName(from.id, 80)}</Name>
                 </button>
                 , which it repeats up to there.
               </p>
@@ -199,8 +200,11 @@ function Waiting({ from }: { from: PlayedFrom }) {
   return (
     <section className="waiting" aria-label="A game is needed" data-testid="waiting">
       <p>
-        To play <bdi>{shownName(id, 80)}</bdi> on from decision {position}, the game{" "}
-        <code>{shownName(task, 200)}</code> ({environment}) is needed, and it is not open.
+        To play <Name>{shownName(id, 80)}</Name> on from decision {position}, the game{" "}
+        <code>
+          <Name>{shownName(task, 200)}</Name>
+        </code>{" "}
+        ({environment}) is needed, and it is not open.
       </p>
       <div className="open-buttons">
         {made !== null && (

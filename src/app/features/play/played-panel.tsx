@@ -3,6 +3,7 @@
 import { countOf } from "../../../core/plural.ts";
 import { Mark } from "../../base/mark.tsx";
 import { saveFile } from "../../base/save-file.ts";
+import { Name } from "../../base/text/name.tsx";
 import { shownName } from "../../base/text/shown-text.ts";
 import { player, reportPlay, usePlay } from "../../compute/games/play.ts";
 import { isStudents, playedFiles } from "../../compute/games/played-records.ts";
@@ -38,7 +39,7 @@ export function PlayedPanel() {
               success={each.outcome.success}
               label={each.outcome.success ? "succeeded" : "did not succeed"}
             />{" "}
-            <bdi>{shownName(each.task.task, 80)}</bdi>, {countOf(each.decisions.length, "decision")}
+            <Name>{shownName(each.task.task, 80)}</Name>, {countOf(each.decisions.length, "decision")}
             {!each.outcome.complete && ", not to its end"}
             <span className="note">{isStudents(each) ? " student episode" : " execution"}</span>
           </li>

@@ -1,11 +1,10 @@
 /** What came with the record: the recorded teacher's log-probabilities beside the student's, token by token. */
 
 import { nats, shortToken } from "../../base/format.ts";
-import { Scroller } from "../../base/scroller.tsx";
 import { shownName } from "../../base/text/shown-text.ts";
 import type { RecordedTokens } from "../../data/model.ts";
 import { deltaLimit, themedDelta } from "./delta-colour.ts";
-import { TokenCells } from "./token-cells.tsx";
+import { TokenCells, TokenGrid } from "./token-cells.tsx";
 
 const NONE = "–";
 
@@ -16,6 +15,8 @@ export function RecordedPanel({ recorded, pinned }: { recorded: RecordedTokens; 
       ? null
       : Float32Array.from(teacher, (value, i) => value - student[i]!);
   const colour = advantages === null ? null : themedDelta(deltaLimit(advantages));
+  // Another tokenizer may have made more tokens of the response than were recorded.
+  const reached = pinned !== null && pinned < pieces.length ? pinned : 0;
   const sum = (values: ArrayLike<number>): number =>
     Array.from(values).reduce((total, value) => total + value, 0);
   return (
@@ -57,50 +58,48 @@ export function RecordedPanel({ recorded, pinned }: { recorded: RecordedTokens; 
         </p>
       )}
       {piecesProblem !== null && <p className="note">Tokens: {piecesProblem}.</p>}
-      <Scroller className="token-table recorded-table" label="Recorded tokens in figures">
-        <table>
-          <thead>
-            <tr>
-              <th scope="col" className="number">
-                #
-              </th>
-              <th scope="col">token</th>
-              <th scope="col" className="number">
-                log p teacher (recorded)
-              </th>
-              <th scope="col" className="number">
-                log p student (recorded)
-              </th>
-              <th
-                scope="col"
-                className="number"
-                title="log p of the recorded teacher minus the recorded student’s"
-              >
-                A = teacher − student
-              </th>
+      <TokenGrid className="recorded-table" label="Recorded tokens in figures">
+        <thead>
+          <tr>
+            <th scope="col" className="number">
+              #
+            </th>
+            <th scope="col">token</th>
+            <th scope="col" className="number">
+              log p teacher (recorded)
+            </th>
+            <th scope="col" className="number">
+              log p student (recorded)
+            </th>
+            <th
+              scope="col"
+              className="number"
+              title="log p of the recorded teacher minus the recorded student’s"
+            >
+              A = teacher − student
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {pieces.map((piece, i) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: the index is what the token is
+            <tr key={i} className={pinned === i ? "pinned" : ""} aria-selected={pinned === i}>
+              <TokenCells at={i} text={shortToken(piece)} reached={i === reached} />
+              <td className="number">{teacher === null ? NONE : nats(teacher[i]!)}</td>
+              <td className="number">{student === null ? NONE : nats(student[i]!)}</td>
+              <td className="number">
+                {advantages === null ? (
+                  NONE
+                ) : (
+                  <span className="swatch" style={{ backgroundColor: colour!(advantages[i]!) }}>
+                    {nats(advantages[i]!, true)}
+                  </span>
+                )}
+              </td>
             </tr>
-          </thead>
-          <tbody>
-            {pieces.map((piece, i) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: the index is what the token is
-              <tr key={i} className={pinned === i ? "pinned" : ""}>
-                <TokenCells at={i} text={shortToken(piece)} />
-                <td className="number">{teacher === null ? NONE : nats(teacher[i]!)}</td>
-                <td className="number">{student === null ? NONE : nats(student[i]!)}</td>
-                <td className="number">
-                  {advantages === null ? (
-                    NONE
-                  ) : (
-                    <span className="swatch" style={{ backgroundColor: colour!(advantages[i]!) }}>
-                      {nats(advantages[i]!, true)}
-                    </span>
-                  )}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </Scroller>
+          ))}
+        </tbody>
+      </TokenGrid>
     </section>
   );
 }

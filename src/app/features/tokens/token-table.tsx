@@ -1,11 +1,10 @@
 /** All tokens in figures: a column for each side, and Δ of the two that are compared. It follows the selection. */
 import { memo, useEffect, useMemo, useRef } from "react";
 import { nats, probability, shortToken } from "../../base/format.ts";
-import { Scroller } from "../../base/scroller.tsx";
 import type { Side } from "../../compute/side.ts";
 import { deltaLimit, themedAmount, themedDelta } from "./delta-colour.ts";
 import { hover } from "./hover.ts";
-import { TokenCells } from "./token-cells.tsx";
+import { TokenCells, TokenGrid } from "./token-cells.tsx";
 import { type InUnits, unitOf } from "./units.ts";
 
 const probabilityColour = themedAmount(0, 1);
@@ -20,32 +19,30 @@ export function TokenTable({ units, token }: { units: InUnits; token: number | n
     return [beside, columns.filter((each) => !beside.includes(each))] as const;
   }, [base, side, columns]);
   return (
-    <Scroller className="token-table" label="All tokens in figures">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col" className="number">
-              #
+    <TokenGrid label="All tokens in figures">
+      <thead>
+        <tr>
+          <th scope="col" className="number">
+            #
+          </th>
+          <th scope="col">token</th>
+          {pair.map(({ key, label }) => (
+            <th key={key} scope="col" className="number">
+              p {label}
             </th>
-            <th scope="col">token</th>
-            {pair.map(({ key, label }) => (
-              <th key={key} scope="col" className="number">
-                p {label}
-              </th>
-            ))}
-            <th scope="col" className="number">
-              Δ log p
+          ))}
+          <th scope="col" className="number">
+            Δ log p
+          </th>
+          {rest.map(({ key, label }) => (
+            <th key={key} scope="col" className="number">
+              p {label}
             </th>
-            {rest.map(({ key, label }) => (
-              <th key={key} scope="col" className="number">
-                p {label}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <Rows units={units} pair={pair} rest={rest} token={token} />
-      </table>
-    </Scroller>
+          ))}
+        </tr>
+      </thead>
+      <Rows units={units} pair={pair} rest={rest} token={token} />
+    </TokenGrid>
   );
 }
 
@@ -98,6 +95,7 @@ function Rows({
           delta={deltas?.[i] ?? null}
           colour={colour}
           pinned={pinned === i}
+          reached={i === Math.max(pinned, 0)}
         />
       ))}
     </tbody>
@@ -119,6 +117,7 @@ const Row = memo(function Row({
   delta,
   colour,
   pinned,
+  reached,
 }: {
   at: number;
   /** The one that the row selects. */
@@ -129,6 +128,7 @@ const Row = memo(function Row({
   delta: number | null;
   colour: ((delta: number) => string) | null;
   pinned: boolean;
+  reached: boolean;
 }) {
   const cell = ({ key, logprobs }: Side) => (
     <td key={key} className="number">
@@ -138,8 +138,8 @@ const Row = memo(function Row({
     </td>
   );
   return (
-    <tr className={pinned ? "pinned" : ""}>
-      <TokenCells at={at} text={text} token={token} />
+    <tr className={pinned ? "pinned" : ""} aria-selected={pinned}>
+      <TokenCells at={at} text={text} token={token} reached={reached} />
       {pair.map(cell)}
       <td className="number">
         {delta === null || colour === null ? (

@@ -1,6 +1,7 @@
 /** Which decisions the student is looked at before and after a run, and how often in between. */
 
 import { Labelled } from "../../base/labelled.tsx";
+import { Name } from "../../base/text/name.tsx";
 import { shownName } from "../../base/text/shown-text.ts";
 import { configField } from "../../compute/runs/config-fields.ts";
 import { useUi } from "../../compute/store.ts";
@@ -39,7 +40,7 @@ export function HeldOutFields({ disabled, problem }: { disabled: boolean; proble
         <ul className="held-out-list" aria-label="Watched decisions">
           {decisions.map((each) => (
             <li key={`${each.library} ${each.environment} ${each.task} ${each.episode} ${each.decision}`}>
-              <bdi>{shownName(each.episode, 80)}</bdi>, decision {each.decision}:{" "}
+              <Name>{shownName(each.episode, 80)}</Name>, decision {each.decision}:{" "}
               <code>{shownName(each.action ?? "no action", 120)}</code>
               {there && each.library !== library && (
                 <span className="note"> of another library: the worker’s run leaves it out </span>

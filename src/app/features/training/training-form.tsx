@@ -1,15 +1,18 @@
 /** What a run is to do, here or on the worker: one form, made from the schema of the config. */
 
-import type { ReactNode } from "react";
+import { type ReactNode, useRef } from "react";
 import { type Method, methodLabel } from "../../../core/method/index.ts";
 import { isOneOf } from "../../../core/one-of.ts";
+import { countOf } from "../../../core/plural.ts";
 import { startedAt } from "../../../protocol/target.ts";
 import { Labelled } from "../../base/labelled.tsx";
 import { shownName } from "../../base/text/shown-text.ts";
+import { isFocusFree } from "../../base/use-focus-back.ts";
 import { isModelAtWork } from "../../compute/computing.ts";
 import { useGames } from "../../compute/games/games.ts";
 import { EndOfTurnSwitch } from "../../compute/models/end-of-turn-switch.tsx";
 import { refusal, useMemory } from "../../compute/models/memory.ts";
+import { models, useStudentRun } from "../../compute/models/models.ts";
 import { LONGEST_NAME } from "../../compute/run-card/run-name.tsx";
 import { CONFIG_FIELDS, isReached } from "../../compute/runs/config-fields.ts";
 import { useTargets } from "../../compute/runs/launches.ts";
@@ -101,6 +104,8 @@ export function TrainingFormPanel() {
   const ui = useUi();
   const worker = useRuns((state) => state.worker);
   const refused = refusal("train", useMemory());
+  const from = useTrainedStudent();
+  const submit = useRef<HTMLButtonElement>(null);
   useHeldOut();
   const sending = useSending((state) => state.label);
   const { status } = ui.training;
@@ -256,6 +261,7 @@ export function TrainingFormPanel() {
           </button>
         ) : (
           <button
+            ref={submit}
             type="submit"
             className="primary"
             disabled={
@@ -274,6 +280,22 @@ export function TrainingFormPanel() {
           </button>
         )}
         <PlanLine composed={composed} />
+        {from !== null && (
+          <span className="note" data-testid="starts-from">
+            {from}{" "}
+            <button
+              type="button"
+              disabled={isModelAtWork(ui)}
+              onClick={async () => {
+                await models.revertStudent();
+                // The button is gone with its line.
+                if (isFocusFree()) submit.current?.focus();
+              }}
+            >
+              Start from the opened one
+            </button>
+          </span>
+        )}
         {sending !== null && (
           <span role="status" data-testid="sending">
             {sending}…{" "}
@@ -308,7 +330,22 @@ export function FormLine() {
   const worker = useRuns((state) => state.worker);
   const openGames = useGames(({ tasks }) => tasks);
   const composed = composeConfig(form, ui, worker, openGames);
-  return <PlanLine composed={composed} />;
+  const from = useTrainedStudent();
+  return (
+    <>
+      <PlanLine composed={composed} /> {from !== null && <span className="note">{from}</span>}
+    </>
+  );
+}
+
+/** Says that the run would begin with a student trained before, and not with the one that was opened; null where not. */
+function useTrainedStudent(): string | null {
+  const student = useUi((ui) => ui.models.student);
+  const trained = useStudentRun((run) => run.id !== null);
+  const named = useTrainingForm(({ where, texts }) => where !== "page" && !!texts.student?.trim());
+  if (named || !(trained || student?.origin === "updated")) return null;
+  const steps = student === null ? "" : ` (${countOf(student.steps, "optimizer step")})`;
+  return `Starts from the student that was trained here${steps}, not from the one that was opened.`;
 }
 
 /** What the chosen method is, where it comes from, and which parts of it are uncertain. */

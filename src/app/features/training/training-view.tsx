@@ -11,7 +11,6 @@ import { NeedsEpisode, NeedsTask } from "../../compute/open/needs-task.tsx";
 import { StepBar } from "../../compute/open/step-bar.tsx";
 import { RunCharts } from "../../compute/run-card/run-charts.tsx";
 import { RunDetail } from "../../compute/run-card/run-detail.tsx";
-import { runPolicy } from "../../compute/runs/run-policy.ts";
 import { timeLeft } from "../../compute/runs/run-time.ts";
 import { useRuns } from "../../compute/runs/runs-store.ts";
 import { type TrainingState, useUi } from "../../compute/store.ts";
@@ -129,7 +128,6 @@ function Running({ training }: { training: TrainingState }) {
   const name = libraries.length > 1 ? libraryNames(libraries).get(training.library ?? "") : undefined;
   const { status, work, done, total, message, method } = training;
   const run = useRuns(({ runs }) => runs[training.run ?? ""]);
-  const policy = run === undefined ? null : runPolicy(run);
   if (status === "idle") {
     return message === null ? null : (
       <p
@@ -153,7 +151,6 @@ function Running({ training }: { training: TrainingState }) {
         {total > 0 &&
           (eta === null ? " · time left is known after the first step" : ` · ${formatRange(eta)} left`)}
         {status === "stopping" && " · stopping after this step"}
-        {policy !== null && ` · ${policy}`}
         {method !== "" && ` · method: ${method}`}
         {name !== undefined && ` · library: ${name}`}
       </span>

@@ -1,6 +1,7 @@
 /** The student's probability of each token of the watched decision: now, and as it was before the run. */
 
 import { nats, probability, shortToken } from "../../base/format.ts";
+import { Name } from "../../base/text/name.tsx";
 import { shownName } from "../../base/text/shown-text.ts";
 import type { TrainingState } from "../../compute/store.ts";
 
@@ -21,7 +22,7 @@ export function WatchedTokens({
   return (
     <div className="watched" data-testid="watched">
       <p className="note">
-        <bdi>{shownName(watch.label)}</bdi>: log p of the response {nats(sum(first.logprobs))} before,{" "}
+        <Name>{shownName(watch.label)}</Name>: log p of the response {nats(sum(first.logprobs))} before,{" "}
         <strong>{nats(sum(last.logprobs))}</strong> after {last.step} {last.step === 1 ? "step" : "steps"}.
         Bar: p now; line: p before the run; figure: change of log p.
       </p>

@@ -5,7 +5,7 @@ import { endTour, useTour } from "../../compute/open/tour-state.ts";
 import { scoringRuns } from "../../compute/scoring/score.ts";
 import { getUi, setUi } from "../../compute/store.ts";
 import { navigate } from "../../data/navigate.ts";
-import { undoLast, useUndo } from "../../data/undo.ts";
+import { undoList, useUndo } from "../../data/undo.ts";
 import { copyLink } from "../copy-link.ts";
 import { isTyping } from "../is-typing.ts";
 import { setShell, THEMES, type Theme, useShell } from "../shell-state.ts";
@@ -64,7 +64,7 @@ export const PAGE: readonly Action[] = [
       useUndo.getState().changes.length === 0
         ? "there is nothing to undo here; to undo a what-if, go back in the browser"
         : null,
-    run: () => void undoLast(),
+    run: () => void undoList.undoLast(),
   },
   {
     id: "copy-link",

@@ -1,5 +1,6 @@
 /** The visit that was chosen and waits for another. */
 
+import { Name } from "../../../base/text/name.tsx";
 import { shownName } from "../../../base/text/shown-text.ts";
 import { useUi } from "../../../compute/store.ts";
 import { navigate } from "../../../data/navigate.ts";
@@ -10,7 +11,7 @@ export function CompareBar() {
   return (
     <p className="visit-waits" role="status">
       <span>
-        Comparing <bdi>{first.kind === "episode" ? "the student" : shownName(first.id, 60)}</bdi>, visit{" "}
+        Comparing <Name>{first.kind === "episode" ? "the student" : shownName(first.id, 60)}</Name>, visit{" "}
         {first.position}: press <kbd>v</kbd> on another visit, or <kbd>Esc</kbd> to stop.
       </span>
       <button type="button" onClick={() => navigate({ compared: [] })}>

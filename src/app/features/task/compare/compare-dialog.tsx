@@ -5,6 +5,7 @@ import { describeFault } from "../../../base/faults.ts";
 import { Mark } from "../../../base/mark.tsx";
 import { Scroller } from "../../../base/scroller.tsx";
 import { LongText } from "../../../base/text/long-text.tsx";
+import { Name } from "../../../base/text/name.tsx";
 import { beginning, shownName, shownText } from "../../../base/text/shown-text.ts";
 import { useUi } from "../../../compute/store.ts";
 import type { TextDifference } from "../../../data/library/text-difference.ts";
@@ -105,10 +106,10 @@ function SideHead({ side }: { side: VisitSide }) {
   return (
     <h3 className="side-head">
       <Mark success={side.success} />{" "}
-      <bdi title={shownName(side.id)}>
+      <span title={shownName(side.id)}>
         {side.kind === "episode" ? "student " : ""}
-        {shownName(side.id, 60)}
-      </bdi>
+        <Name>{shownName(side.id, 60)}</Name>
+      </span>
       , visit {side.position} <span className="muted">of 0…{side.decisions}</span>
     </h3>
   );

@@ -4,6 +4,7 @@ import { countOf } from "../../../../core/plural.ts";
 import type { Reference } from "../../../../core/record/schema.ts";
 import { Mark } from "../../../base/mark.tsx";
 import { LongText } from "../../../base/text/long-text.tsx";
+import { Name } from "../../../base/text/name.tsx";
 import { shownName } from "../../../base/text/shown-text.ts";
 import type { DecisionModel, TaskModel } from "../../../data/model.ts";
 import { goToDecision, navigate } from "../../../data/navigate.ts";
@@ -71,7 +72,7 @@ function Joined({ decision, reference }: { decision: DecisionModel; reference: R
           title="Pin this visit"
           onClick={() => navigate({ visit: { source, position: position ?? 0 } })}
         >
-          <bdi>{shownName(source, 80)}</bdi>
+          <Name>{shownName(source, 80)}</Name>
         </button>
         <span>{position === null ? "whole record" : `from visit ${position}`}</span>
         <SourceButton source={source} />

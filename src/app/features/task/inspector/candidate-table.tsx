@@ -5,6 +5,7 @@
 import { useMemo, useState } from "react";
 import { countOf } from "../../../../core/plural.ts";
 import { Mark } from "../../../base/mark.tsx";
+import { Name } from "../../../base/text/name.tsx";
 import { shownName } from "../../../base/text/shown-text.ts";
 import { useUi } from "../../../compute/store.ts";
 import { visitName } from "../../../data/compared-visits.ts";
@@ -91,7 +92,7 @@ export function CandidateTable({ task, decision }: { task: TaskModel; decision: 
               aria-pressed={isPinned}
               onClick={() => navigate({ visit: isPinned ? null : { source: id, position } })}
             >
-              {source && <Mark success={source.success} />} <bdi>{shownName(id, 80)}</bdi>
+              {source && <Mark success={source.success} />} <Name>{shownName(id, 80)}</Name>
             </button>
           </th>
           <td className="number">{position}</td>

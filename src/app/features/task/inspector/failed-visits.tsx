@@ -2,6 +2,7 @@
 import { useState } from "react";
 import { countOf } from "../../../../core/plural.ts";
 import type { FailedReferenceExplanation } from "../../../../core/retrieval/types.ts";
+import { Name } from "../../../base/text/name.tsx";
 import { shownName } from "../../../base/text/shown-text.ts";
 import type { DecisionModel } from "../../../data/model.ts";
 import { type VisitColumn, VisitTable } from "./visit-table.tsx";
@@ -42,7 +43,7 @@ export function FailedVisits({
             cells: (
               <>
                 <th scope="row" title={shownName(visit.source)}>
-                  <bdi>{shownName(visit.source, 80)}</bdi>
+                  <Name>{shownName(visit.source, 80)}</Name>
                 </th>
                 <td className="number">{visit.position}</td>
                 <td className="number">{visit.distance}</td>

@@ -5,6 +5,7 @@ import type { SourceDecision } from "../../../../core/record/schema.ts";
 import { describeFault } from "../../../base/faults.ts";
 import { Mark } from "../../../base/mark.tsx";
 import { LongText } from "../../../base/text/long-text.tsx";
+import { Name } from "../../../base/text/name.tsx";
 import { shownName } from "../../../base/text/shown-text.ts";
 import { useUi } from "../../../compute/store.ts";
 import { visitName } from "../../../data/compared-visits.ts";
@@ -56,7 +57,7 @@ export function PinnedVisit({
         <h2 id="pinned-title">
           {source && <Mark success={source.success} />}{" "}
           <span>
-            <bdi>{shownName(id)}</bdi>, visit {position}
+            <Name>{shownName(id)}</Name>, visit {position}
           </span>
         </h2>
         <CompareButton visit={{ kind: "source", id, position }} />
@@ -144,7 +145,7 @@ function SameState({ task, state, visit }: { task: TaskModel; state: number; vis
                 aria-current={here || undefined}
                 onClick={() => navigate({ visit: { source, position } })}
               >
-                <bdi>{shownName(source, 60)}</bdi> @ {position}
+                <Name>{shownName(source, 60)}</Name> @ {position}
               </button>
             </li>
           );

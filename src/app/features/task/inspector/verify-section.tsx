@@ -2,6 +2,7 @@
 import { useEffect, useState } from "react";
 import { countOf } from "../../../../core/plural.ts";
 import { describeFault } from "../../../base/faults.ts";
+import { Name } from "../../../base/text/name.tsx";
 import { shownName } from "../../../base/text/shown-text.ts";
 import { useGames } from "../../../compute/games/games.ts";
 import { OpenGames } from "../../../compute/games/make-games.tsx";
@@ -116,7 +117,7 @@ function Line({
   return (
     <li data-record={record.id}>
       <span>
-        <bdi>{name}</bdi> <span className="note">{record.kind === "source" ? "execution" : "episode"}</span>
+        <Name>{name}</Name> <span className="note">{record.kind === "source" ? "execution" : "episode"}</span>
       </span>
       <button
         type="button"

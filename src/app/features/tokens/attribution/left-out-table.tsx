@@ -2,6 +2,7 @@
 import type { EvidencePart } from "../../../../core/evidence/index.ts";
 import { nats } from "../../../base/format.ts";
 import { Scroller } from "../../../base/scroller.tsx";
+import { Name } from "../../../base/text/name.tsx";
 import { shownName } from "../../../base/text/shown-text.ts";
 import { withEvidence } from "../../../compute/side.ts";
 import type { TokenScores } from "../../../compute/store.ts";
@@ -84,7 +85,7 @@ export function LeftOutTable({
                     title="Show it in the evidence"
                     onClick={() => navigate({ view: "task", part }, "push")}
                   >
-                    <bdi>{describePart(part, task, decision)}</bdi>
+                    <Name>{describePart(part, task, decision)}</Name>
                   </button>
                 </th>
                 <td className="number">{evidenceTokens.toLocaleString("en")}</td>

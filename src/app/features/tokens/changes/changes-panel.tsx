@@ -6,6 +6,7 @@ import { nats, probability, shortToken } from "../../../base/format.ts";
 import { useRowWindow } from "../../../base/rows/use-row-window.ts";
 import { saveFile } from "../../../base/save-file.ts";
 import { Scroller } from "../../../base/scroller.tsx";
+import { Name } from "../../../base/text/name.tsx";
 import { shownName } from "../../../base/text/shown-text.ts";
 import { isModelAtWork } from "../../../compute/computing.ts";
 import { getUi, type UiState, useUi } from "../../../compute/store.ts";
@@ -208,7 +209,7 @@ function Rows({
         return (
           <tr key={`${episode} ${decision} ${position}`} aria-rowindex={first + i + 2}>
             <td>
-              <bdi>{shownName(episode, 80)}</bdi>, {decision}
+              <Name>{shownName(episode, 80)}</Name>, {decision}
             </td>
             <th scope="row">
               <button

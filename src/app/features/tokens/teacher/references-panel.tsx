@@ -2,6 +2,7 @@
 import { useMemo } from "react";
 import { countOf } from "../../../../core/plural.ts";
 import { nats, shortToken } from "../../../base/format.ts";
+import { Name } from "../../../base/text/name.tsx";
 import { shownName } from "../../../base/text/shown-text.ts";
 import { isModelAtWork } from "../../../compute/computing.ts";
 import { scoreKey } from "../../../compute/scoring/score.ts";
@@ -96,7 +97,7 @@ export function ReferencesPanel({
               {rows.map(({ key, label, action, logprobs }) => (
                 <tr key={key}>
                   <th scope="row">
-                    <bdi>{label}</bdi>
+                    <Name>{label}</Name>
                   </th>
                   <td>{action === null ? "" : <code>{shownName(action)}</code>}</td>
                   {[range, whole].map((of, i) => (
