@@ -10,7 +10,14 @@ import { goToDecision, navigate } from "../../../data/navigate.ts";
 import { CandidateTable } from "./candidate-table.tsx";
 import { FailedVisits } from "./failed-visits.tsx";
 import { Funnel } from "./funnel.tsx";
-import { decisionsLeft, type ReferenceKind, referenceSign, whereItJoins, whyNone } from "./retained.ts";
+import {
+  decisionsLeft,
+  type ReferenceKind,
+  referenceSign,
+  whereItJoins,
+  whyNone,
+  withEvent,
+} from "./retained.ts";
 import { SourceButton } from "./what-if-buttons.tsx";
 
 export function AnswerSection({ task, decision }: { task: TaskModel; decision: DecisionModel }) {
@@ -73,7 +80,7 @@ function Joined({ decision, reference }: { decision: DecisionModel; reference: R
         >
           <bdi>{shownName(source, 80)}</bdi>
         </button>
-        <span>{position === null ? "whole record" : `from visit ${position}`}</span>
+        <span>{position === null ? "whole record" : `from visit ${withEvent(position)}`}</span>
         <SourceButton source={source} />
       </p>
       <p>
