@@ -183,7 +183,7 @@ test("models play: the student a step, the teacher under the evidence of an open
   await page.getByRole("button", { name: "Play on" }).click();
   await expect(page.locator("[data-decision='2']")).toBeVisible();
   await page.getByRole("button", { name: "Stop" }).click();
-  await expect(page.getByTestId("playing")).toHaveText("T 0.4, as in an evaluation");
+  await expect(page.getByTestId("playing")).toHaveText("Temperature 0.4, the same as in an evaluation");
   await expect(page.locator("[data-decision]")).toHaveCount(3);
 });
 

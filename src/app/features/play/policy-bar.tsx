@@ -120,7 +120,7 @@ export function PolicyBar({
           ? playing.stopping
             ? "Stopping…"
             : `${playing.label}…`
-          : (problem ?? `T ${temperature}, as in an evaluation`)}
+          : (problem ?? `Temperature ${temperature}, the same as in an evaluation`)}
       </p>
     </div>
   );
