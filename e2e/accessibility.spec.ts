@@ -97,7 +97,7 @@ test("a library, a task, its decisions and what-ifs", async ({ page }) => {
   await page.keyboard.press("Control+Enter");
   await expect(page.getByTestId("evidence-diff")).toBeVisible();
   await check(page, "what if, changes");
-  await page.getByRole("button", { name: "Reset to the full method" }).click();
+  await page.getByRole("button", { name: "Reset to GC-OPD + GA" }).click();
   await page.keyboard.press("5");
   await expect(page.getByTestId("statistics-scope")).toBeVisible();
   await check(page, "statistics");

@@ -32,7 +32,7 @@ test("before any training: what the registered experiment found, with its curves
     "GC-OPD beats Vanilla OPD; GC-OPD and GC: success only are not told apart.",
   );
   await expect(registered.getByRole("listitem").first()).toContainText(
-    /^GC-OPD less GC: success only: .* n = 48: not told apart/,
+    /^GC-OPD minus GC: success only, .* n = 48; not told apart/,
   );
   await expect(chart(page)).toHaveAccessibleName(/GC-OPD, recorded: after step 240 .*, n = 48/);
   await expect(page.getByTestId("recorded-band")).toHaveCount(3);

@@ -71,6 +71,7 @@ test("one press: the answer, bars with intervals, every decision, and the files"
   await expect(page).toHaveURL(/#\/evidence-test\?library=miniature/);
   await allScored(page);
   await expect(page.locator("main")).toBeFocused();
+  await expect(page.getByTestId("evidence-rail").getByTestId("model-teacher")).toContainText("Folder…");
   const chart = page.getByRole("img", { name: /^Probability of an optimal action/ });
   await expect(chart).toHaveAccessibleName(
     /no evidence: .* \[.*hindsight only: .*minimum prefix: .*success only: .*full graph: 0\.\d{3} \[/,

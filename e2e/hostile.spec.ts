@@ -134,7 +134,7 @@ test("hostile records are text in every view, and hold nothing up", async ({ pag
     }
     await expect(page.getByTestId("evidence-diff")).toBeVisible();
     await unharmed(page, `diff-${what}`);
-    await page.getByRole("button", { name: "Reset to the full method" }).click();
+    await page.getByRole("button", { name: "Reset to GC-OPD + GA" }).click();
     await expect(page.getByTestId("what-if")).toHaveCount(0);
 
     await page.keyboard.press("3");

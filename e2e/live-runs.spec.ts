@@ -399,6 +399,7 @@ test("the laboratory: games are collected, a student is trained on policy with t
   const form = page.getByRole("form", { name: "A collection or an evaluation" });
   const evaluate = async (count: number) => {
     await expect(form.getByLabel("Model")).toHaveValue("student");
+    await expect(form.getByTestId("model-student")).toContainText("Folder…");
     await form.getByLabel("Seeds").fill("0");
     await form.getByRole("button", { name: "Evaluate" }).click();
     await expect(page.getByTestId("evaluation")).toHaveCount(count, { timeout: MODEL_TIME });
@@ -407,6 +408,7 @@ test("the laboratory: games are collected, a student is trained on policy with t
 
   await form.getByLabel("Task to run").selectOption("collect");
   await expect(form.getByLabel("Model")).toHaveValue("teacher");
+  await expect(form.getByTestId("model-teacher")).toContainText("Folder…");
   await page.getByLabel("Executions per task (K)").fill("2");
   await expect(page.getByTestId("live-run-plan")).toHaveText("1 of 1 open task: 3 episodes");
   await form.getByRole("button", { name: "Collect" }).click();

@@ -169,7 +169,10 @@ test("models play: the student a step, the teacher under the evidence of an open
   await expect(page.locator("[data-decision='0']")).toContainText(/Decision 0, student, seed \d+/);
   await expect(action(page)).toBeEditable();
   await expect(page.getByLabel("Filter")).toBeFocused();
+  // The model that decides is named, and another one can be opened in its place.
+  await expect(page.getByTestId("model-student")).toContainText("the sample’s");
   await page.getByTestId("policy").selectOption("evidence");
+  await expect(page.getByTestId("model-teacher")).toContainText("the sample’s");
   await page.getByRole("button", { name: "One step" }).click();
   await expect(page.locator("[data-decision='1']")).toContainText(/teacher under evidence, seed \d+/);
   await page.getByText("What the library gave the teacher for decision 1").click();
@@ -180,7 +183,7 @@ test("models play: the student a step, the teacher under the evidence of an open
   await page.getByRole("button", { name: "Play on" }).click();
   await expect(page.locator("[data-decision='2']")).toBeVisible();
   await page.getByRole("button", { name: "Stop" }).click();
-  await expect(page.getByTestId("playing")).toHaveText("T 0.4, as in an evaluation");
+  await expect(page.getByTestId("playing")).toHaveText("Temperature 0.4, the same as in an evaluation");
   await expect(page.locator("[data-decision]")).toHaveCount(3);
 });
 

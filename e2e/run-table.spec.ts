@@ -32,9 +32,9 @@ test("the table shows what differs between configs, sorts by it, groups, and fil
     /run/,
     /where/,
     /state/,
-    /control/,
-    /settings.learning_rate/,
-    /seed/,
+    /Evidence/,
+    /Learning rate/,
+    /Seed/,
     /steps/,
     /loss/,
     /started/,
@@ -42,8 +42,8 @@ test("the table shows what differs between configs, sorts by it, groups, and fil
   ]);
   // Newest first; then by what differs, and by a figure.
   await expect(names(page)).toHaveText(["run 3", "run 2", "run 1"]);
-  await list(page).getByRole("button", { name: "settings.learning_rate" }).click();
-  await expect(list(page).getByRole("columnheader", { name: "settings.learning_rate" })).toHaveAttribute(
+  await list(page).getByRole("button", { name: "Learning rate" }).click();
+  await expect(list(page).getByRole("columnheader", { name: "Learning rate" })).toHaveAttribute(
     "aria-sort",
     "ascending",
   );
@@ -53,10 +53,10 @@ test("the table shows what differs between configs, sorts by it, groups, and fil
   await list(page).getByRole("button", { name: "loss" }).press("Enter");
   await expect(names(page)).toHaveText(["run 3", "run 2", "run 1"]);
 
-  await page.getByLabel("Group by").selectOption("control");
+  await page.getByLabel("Group by").selectOption("Evidence");
   await expect(list(page).locator(".run-group")).toHaveText([
-    "control hindsight-only 1 run",
-    "control default 2 runs",
+    "Evidence hindsight-only 1 run",
+    "Evidence default 2 runs",
   ]);
   await page.getByLabel("Group by").selectOption({ label: "nothing" });
 

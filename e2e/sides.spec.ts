@@ -91,7 +91,7 @@ test("adds sides by keyboard, compares any two, and takes them from an address",
       "sides=with%3Ahindsight-only%2Cwith%3Agraph%3Ak1",
     );
   });
-  await expect(compare).toContainText("graph (full method) · K = 1 source per task: not scored yet");
+  await expect(compare).toContainText("full graph · K = 1 source per task: not scored yet");
   await atRest(page);
   await page.keyboard.press("s");
   await expect(compare.getByRole("button", { name: /^Take away teacher, graph.*K = 1/ })).toBeVisible({

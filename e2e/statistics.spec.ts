@@ -74,7 +74,7 @@ test("the ablation matrix: computed in the background, cancelled, by figure, ove
   await expect(table).toBeVisible({ timeout: MODEL_TIME });
   const cells = (name: string) => table.getByRole("row", { name }).getByRole("cell").allTextContents();
   await panel.getByRole("button", { name: "Decisions matched" }).click();
-  const matched = await cells("graph (full method)");
+  const matched = await cells("full graph");
   expect(matched).toHaveLength(5);
   for (const text of matched) expect(text).toMatch(/^[\d.]+ % \[[\d.]+ %, [\d.]+ %\]$/);
   const shares = matched.map((text) => Number.parseFloat(text));
@@ -91,7 +91,7 @@ test("the ablation matrix: computed in the background, cancelled, by figure, ove
     .locator("th, td")
     .allTextContents();
   const mean = Math.round(Number(counted!.replace(",", ""))).toLocaleString("en");
-  expect((await cells("graph (full method)"))[4]).toMatch(new RegExp(`^${mean} `));
+  expect((await cells("full graph"))[4]).toMatch(new RegExp(`^${mean} `));
   await expect(panel.getByRole("button", { name: "Mean Δ" })).toBeDisabled();
   expect(await cells("coverage by K")).toHaveLength(5);
   for (const colorScheme of ["dark", "light"] as const) {
@@ -130,6 +130,6 @@ test("the ablation matrix has mean Δ where decisions were scored", async ({ pag
   await panel.getByRole("button", { name: "Compute the matrix" }).click({ timeout: MODEL_TIME });
   await panel.getByRole("button", { name: "Mean Δ" }).click({ timeout: MODEL_TIME });
   const row = (name: string) => panel.getByRole("row", { name }).getByRole("cell");
-  await expect(row("graph (full method)").last()).toHaveText(/^[+−]\d\.\d{3}$/);
+  await expect(row("full graph").last()).toHaveText(/^[+−]\d\.\d{3}$/);
   await expect(row("success only").last()).toHaveText("–");
 });

@@ -139,7 +139,7 @@ test("the timeline has a cell for each decision, says what was found and how far
   await expect(cells.first()).toHaveAccessibleName(/; no record; not scored$/);
   expect(await colour(inLegend("no record"))).not.toBe(found);
   expect(await colour(cells.first().locator("span"))).toBe(await colour(inLegend("no record")));
-  await page.getByRole("button", { name: "Reset to the full method" }).click();
+  await page.getByRole("button", { name: "Reset to GC-OPD + GA" }).click();
   // Scored, it is as high as its tokens moved.
   await page.keyboard.press("s");
   await expect(page.getByRole("listbox", { name: "Response tokens" })).toBeVisible({ timeout: MODEL_TIME });

@@ -191,9 +191,9 @@ test("a run comes first: the form becomes its card, with a line that leads back;
   await expect(page.getByRole("button", { name: "Watch the open decision" })).toBeDisabled();
   const chosen = page.getByRole("list", { name: "Watched decisions" });
   await expect(chosen).toContainText("own#0, decision 0");
-  await page.getByLabel("Steps between looks").fill("0");
+  await page.getByLabel("Steps between measurements").fill("0");
   await expect(page.getByText("expected at least 1, received 0").first()).toBeVisible();
-  await page.getByLabel("Steps between looks").fill("2");
+  await page.getByLabel("Steps between measurements").fill("2");
   await page.getByRole("button", { name: "Update" }).press("Enter");
 
   const card = page.getByTestId("run-detail");

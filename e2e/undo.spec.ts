@@ -15,7 +15,7 @@ test("the what-if, the library and the student come back", async ({ page }) => {
 
   await visit(page, sampleHash("task", MELT, { decision: 12, control: "hindsight-only", sources: 4 }));
   await decisionShown(page, 12);
-  await page.getByRole("button", { name: "Reset to the full method" }).press("Enter");
+  await page.getByRole("button", { name: "Reset to GC-OPD + GA" }).press("Enter");
   await expect(page.getByRole("button", { name: "What if", exact: true })).toBeFocused();
   await expect(notice).toContainText("the what-if was: hindsight only · K = 4 sources per task");
   await page.keyboard.press("z");

@@ -29,7 +29,7 @@ test("a control changes the evidence, is in the link, and is said until it is re
   await page.keyboard.press("3");
   await expect(page.getByTestId("what-if")).toContainText("hindsight only");
   await page.keyboard.press("2");
-  await page.getByRole("button", { name: "Reset to the full method" }).click();
+  await page.getByRole("button", { name: "Reset to GC-OPD + GA" }).click();
   await expect(page.getByTestId("what-if")).toHaveCount(0);
   await expect(evidence).toHaveText(full!);
   await expect(page).not.toHaveURL(/control/);
@@ -88,7 +88,7 @@ test("scores belong to the evidence that was asked for", async ({ page }) => {
   await page.keyboard.press("3");
   await expect(page.getByRole("button", { name: "Score", exact: false })).toBeVisible();
   await expect(page.getByRole("listbox")).toHaveCount(0);
-  await page.getByRole("button", { name: "Reset to the full method" }).click();
+  await page.getByRole("button", { name: "Reset to GC-OPD + GA" }).click();
   await expect(page.getByRole("listbox")).toBeVisible();
 });
 
@@ -110,7 +110,7 @@ test("a doubted reference: off, another by hand, the text edited; each step in t
   await expect(reference).toContainText("teacher:2, visit 2 (current)");
   await expect(page.getByTestId("what-if")).toContainText("teacher:0 switched off");
   await expect(page.getByTestId("left-out")).toHaveText("1 recorded execution does not take part");
-  await expect(page.locator(".what-if-controls")).not.toContainText("the full method");
+  await expect(page.locator(".what-if-controls")).not.toContainText("GC-OPD + GA");
   await expect(page).toHaveURL(/without=teacher%3A0/);
   const diff = page.getByTestId("evidence-diff");
   await expect(diff.locator("del").filter({ hasText: "EXECUTION: teacher:0" }).locator("mark")).toHaveText(
@@ -207,7 +207,7 @@ test("a doubted reference: off, another by hand, the text edited; each step in t
   }
 
   // Back at the full method its scores are there, of the same response.
-  await page.getByRole("button", { name: "Reset to the full method" }).click();
+  await page.getByRole("button", { name: "Reset to GC-OPD + GA" }).click();
   await expect(page.getByTestId("what-if")).toHaveCount(0);
   await expect(table.locator("thead th").nth(3)).toHaveText("p teacher, with evidence");
   expect((await strip.getByRole("option").allTextContents()).join("")).toBe(response);
@@ -230,7 +230,7 @@ test("what cannot be is refused with the reason", async ({ page }) => {
   await expect(page.getByTestId("view-problem")).toContainText(
     "teacher:999, visit 3 cannot be the successful reference of decision 12",
   );
-  await page.getByRole("button", { name: "Reset to the full method" }).click();
+  await page.getByRole("button", { name: "Reset to GC-OPD + GA" }).click();
   await decisionShown(page, 12);
   await visit(page, sampleHash("task", MELT, { decision: 12, without: "nobody" }));
   await expect(page.getByTestId("view-problem")).toContainText("no execution nobody");

@@ -1,6 +1,6 @@
 /** Back to the full method, and the way back from there. */
 
-import { NO_WHAT_IF, type WhatIf, whatIfWords } from "../url/what-if.ts";
+import { FULL_METHOD, NO_WHAT_IF, type WhatIf, whatIfWords } from "../url/what-if.ts";
 import { navigate } from "./navigate.ts";
 import { getData } from "./store.ts";
 import { undoList } from "./undo.ts";
@@ -12,7 +12,7 @@ export function resetWhatIf(): void {
   const names = Object.keys(NO_WHAT_IF) as (keyof WhatIf)[];
   const before: Partial<WhatIf> = Object.fromEntries(names.map((name) => [name, place[name]]));
   navigate(NO_WHAT_IF, "push");
-  undoList.offer(`The full method again; the what-if was: ${words.join(" · ")}`, () =>
+  undoList.offer(`${FULL_METHOD} again; the what-if was: ${words.join(" · ")}`, () =>
     navigate(before, "push"),
   );
 }

@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { launched } from "../../../test/support/launched.ts";
 import { newRun } from "../compute/runs/runs-store.ts";
 import { getUi, IDLE_TRAINING } from "../compute/store.ts";
 import type { LiveRun } from "../features/evaluation/live-runs-store.ts";
@@ -10,6 +11,7 @@ const nothing: Work = {
   runs: {},
   scoreJobs: [],
   hub: { download: null },
+  keeping: null,
   sending: { label: null, cancel: null },
   cost: { doing: null },
 };
@@ -56,6 +58,10 @@ it("lists everything that is running, with what ends it", () => {
     },
     runs: {
       t: { ...run("t", "worker"), state: "running" },
+      f: {
+        ...{ ...run("f", "worker"), where: "target", state: "done" },
+        launched: launched({ doing: { what: "fetch", since: "2026-01-01T00:00:00Z" } }),
+      },
       o: { ...run("o", "page"), state: "cancelling", stream: "other-tab" },
     },
     scoreJobs: [{ id: "score-1", title: "score-1", state: "running" }],
@@ -70,6 +76,7 @@ it("lists everything that is running, with what ends it", () => {
         stopping: false,
       },
     },
+    keeping: "teacher",
     sending: { label: "Submitting", cancel: () => undefined },
     cost: { doing: "Measuring" },
   });
@@ -84,6 +91,7 @@ it("lists everything that is running, with what ends it", () => {
     ["Reading: ", 1, 4, "Cancel"],
     ["Opening the teacher: ", 1, 4, "Cancel"],
     ["Downloading owner/model: ", 1, 2, "Stop"],
+    ["Keeping a copy of the teacher: ", 0, 0, null],
     ["Students of the evidence test: GC-OPD, seed 1", 3, 8, "Stop"],
     ["Playing: Decision 3: the student writes", 0, 0, "Stop"],
     ["Scoring: cancel requested", 0, 0, null],
@@ -94,6 +102,7 @@ it("lists everything that is running, with what ends it", () => {
     ["Cost of a run on the worker: Measuring", 0, 0, "Cancel"],
     ["t, on the worker: running", 0, 0, "Stop after its step"],
     ["o, in another tab: cancelling", 0, 0, "Cancel"],
+    ["Fetching the results of f: ", 0, 0, null],
     ["score-1, scoring on the worker: running", 0, 0, "Cancel"],
   ]);
 });

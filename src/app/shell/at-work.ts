@@ -6,6 +6,7 @@ import { faultNotice } from "../base/faults.ts";
 import type { Progress } from "../base/notice.ts";
 import { shownName } from "../base/text/shown-text.ts";
 import { stopDownload, type useHub } from "../compute/hub/hub.ts";
+import type { useKeptModels } from "../compute/models/kept-models.ts";
 import { stopOpening } from "../compute/open/open.ts";
 import type { Run } from "../compute/runs/run.ts";
 import { cancelRun, stopRun } from "../compute/runs/run-actions.ts";
@@ -43,6 +44,7 @@ export interface Work {
   runs: Readonly<Record<string, Run>>;
   scoreJobs: WorkerState["scoreJobs"];
   hub: Pick<ReturnType<typeof useHub.getState>, "download">;
+  keeping: ReturnType<typeof useKeptModels.getState>["keeping"];
   sending: Pick<ReturnType<typeof useSending.getState>, "label" | "cancel">;
   cost: Pick<ReturnType<typeof useWorkerCost.getState>, "doing">;
 }
@@ -128,6 +130,19 @@ function ofRuns(runs: Work["runs"]): Task[] {
     }));
 }
 
+/** Results that the worker fetches from a target: nothing tells how far it is, and nothing ends it. */
+const ofFetches = (runs: Work["runs"]): Task[] =>
+  Object.values(runs)
+    .filter(({ launched }) => launched?.doing?.what === "fetch")
+    .map(({ id, title }) => ({
+      key: `fetch ${id}`,
+      name: `Fetching the results of ${shownName(title, 80)}`,
+      detail: "",
+      done: 0,
+      total: 0,
+      end: null,
+    }));
+
 /** The collection or evaluation that this tab plays, and those of other tabs, which only they end. */
 function ofLiveRuns(runs: Work["liveRuns"], own: string | null): Task[] {
   return Object.values(runs)
@@ -154,7 +169,7 @@ async function cancelJob(id: string): Promise<void> {
 }
 
 /** What is running now. The order does not depend on what began first. */
-export function tasksAtWork({ ui, liveRuns, runs, scoreJobs, hub, sending, cost }: Work): Task[] {
+export function tasksAtWork({ ui, liveRuns, runs, scoreJobs, hub, keeping, sending, cost }: Work): Task[] {
   const tasks: Task[] = [];
   const { opening, modelLoading } = ui;
   if (opening !== null)
@@ -185,6 +200,16 @@ export function tasksAtWork({ ui, liveRuns, runs, scoreJobs, hub, sending, cost 
       ...amount(download),
       end: download.stopping ? null : { label: "Stop", run: stopDownload },
     });
+  if (keeping !== null)
+    // The browser copies it in one piece, and says only when it is done.
+    tasks.push({
+      key: "keeping",
+      name: `Keeping a copy of the ${keeping}`,
+      detail: "",
+      done: 0,
+      total: 0,
+      end: null,
+    });
   tasks.push(...ofPage(ui));
   tasks.push(...ofLiveRuns(liveRuns, ui.liveRun));
   if (sending.label !== null)
@@ -205,7 +230,7 @@ export function tasksAtWork({ ui, liveRuns, runs, scoreJobs, hub, sending, cost 
       total: 0,
       end: cancel(() => workerCost.cancel()),
     });
-  tasks.push(...ofRuns(runs));
+  tasks.push(...ofRuns(runs), ...ofFetches(runs));
   for (const { id, title, state } of scoreJobs)
     tasks.push({
       key: id,

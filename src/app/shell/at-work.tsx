@@ -2,6 +2,7 @@
 import { useRef } from "react";
 import { shownText } from "../base/text/shown-text.ts";
 import { useHub } from "../compute/hub/hub.ts";
+import { useKeptModels } from "../compute/models/kept-models.ts";
 import { useRuns } from "../compute/runs/runs-store.ts";
 import { useUi } from "../compute/store.ts";
 import { useWorkerCost } from "../compute/training/worker-cost.ts";
@@ -20,9 +21,10 @@ function useAtWork(): Task[] {
   const liveRun = useUi((ui) => ui.liveRun);
   const studying = useUi((ui) => ui.studying);
   const liveRuns = useLiveRuns((state) => state.runs);
+  const keeping = useKeptModels((state) => state.keeping);
   const [hub, sending, cost] = [useHub(), useSending(), useWorkerCost()];
   const ui = { opening, modelLoading, scoring, training, playing, liveRun, studying };
-  return tasksAtWork({ ui, liveRuns, runs, scoreJobs, hub, sending, cost });
+  return tasksAtWork({ ui, liveRuns, runs, scoreJobs, hub, keeping, sending, cost });
 }
 
 const described = ({ name, detail }: Task): string => shownText(detail === "" ? name : `${name}: ${detail}`);

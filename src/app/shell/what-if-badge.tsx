@@ -3,7 +3,7 @@
 import { saveWhatIf } from "../compute/scoring/what-if-record.ts";
 import { useUi } from "../compute/store.ts";
 import { resetWhatIf } from "../data/reset-what-if.ts";
-import { isByHand, whatIfWords } from "../url/what-if.ts";
+import { FULL_METHOD, isByHand, whatIfWords } from "../url/what-if.ts";
 
 export function WhatIfBadge() {
   const place = useUi((ui) => ui.place);
@@ -32,7 +32,7 @@ export function WhatIfBadge() {
           (controls ?? document.getElementById("view"))?.focus();
         }}
       >
-        Reset to the full method
+        Reset to {FULL_METHOD}
       </button>
     </div>
   );

@@ -1,6 +1,7 @@
 /** What differs from the full method, as the place keeps it, as the core's options, and in words. */
 import type { EvidencePart } from "../../core/evidence/types.ts";
 import type { WhatIf as CoreWhatIf } from "../../core/evidence/what-if.ts";
+import { METHODS } from "../../core/method/methods.ts";
 import { pinName } from "../../core/retrieval/pin.ts";
 import { type Selection, SOURCE_BUDGETS, sourcesKey } from "../../core/retrieval/selection.ts";
 import { type LibrarySubset, subsetKey } from "../../core/retrieval/subset.ts";
@@ -42,7 +43,7 @@ export interface WhatIf extends Controls {
 export type Asked = Controls & Partial<WhatIf>;
 
 export const CONTROL_TITLES: Record<Control, string> = {
-  graph: "graph (full method)",
+  graph: "full graph",
   "success-only": "success only",
   "hindsight-only": "hindsight only",
   "minimum-prefix": "minimum prefix",
@@ -204,7 +205,8 @@ export function isOfDecision({ pin, pinFailure, leaveOut, text }: WhatIf): boole
   return pin !== null || pinFailure !== null || leaveOut.length > 0 || text !== null;
 }
 
-export const FULL_METHOD = "the full method";
+/** The full method's name: planner and oracle records take part, which GC-OPD is without. */
+export const FULL_METHOD = METHODS["gc-opd+ga"].label;
 
 /** What the evidence is, in words: the full method, or what differs from it. */
 export function evidenceWords(asked: Asked): string {

@@ -7,6 +7,7 @@ import { undoList, useUndo } from "../../data/undo.ts";
 import type { ComputeClient } from "../clients.ts";
 import type { KeptCheckpoint, KeptStudent } from "../runs/page-archive.ts";
 import { keepRunCheckpoint } from "../runs/run-checkpoints.ts";
+import { dropRun, newRun, putRun } from "../runs/runs-store.ts";
 import { getUi, setUi } from "../store.ts";
 import {
   followStudent,
@@ -316,6 +317,18 @@ describe("a student that cannot be kept", () => {
     archive.refusal = null;
     await keepTrained(RUN, 3);
     expect([useKept.getState().problem, asks()]).toEqual([null, false]);
+  });
+
+  it("any longer, since its run was removed, makes the page ask before it is closed", async () => {
+    for (const id of [RUN, "page-2"]) putRun(newRun({ id, where: "page", title: id, config: {} }));
+    train(3);
+    await keepTrained(RUN, 3);
+    dropRun("page-2");
+    expect(asks()).toBe(false);
+    dropRun(RUN);
+    expect([useKept.getState().problem, asks()]).toEqual(["its run was removed", true]);
+    studentSaved();
+    expect(asks()).toBe(false);
   });
 
   it("is no concern any more once another student took its place", async () => {

@@ -11,6 +11,7 @@ import { undoList } from "../../data/undo.ts";
 import { isComputing } from "../computing.ts";
 import { type KeptStudent, keepStudent, keptStudent } from "../runs/page-archive.ts";
 import { newestCheckpoint, type RunCheckpoint, runCheckpoints } from "../runs/run-checkpoints.ts";
+import { useRuns } from "../runs/runs-store.ts";
 import { setUi } from "../store.ts";
 import { models, type Opened, useStudentRun } from "./models.ts";
 import { RUNS_FILE } from "./run-log.ts";
@@ -185,12 +186,19 @@ export function followStudent(): () => void {
     else sessionStorage.setItem(KEY, id);
     useKept.setState({ problem: null });
   });
+  // What the browser keeps of a student goes with its run, whichever tab removes it.
+  const leaveRuns = useRuns.subscribe(({ runs }, before) => {
+    const { id } = useStudentRun.getState();
+    if (id !== null && id in before.runs && !(id in runs))
+      useKept.setState({ problem: "its run was removed" });
+  });
   const ask = (event: BeforeUnloadEvent): void => {
     if (useKept.getState().problem !== null) event.preventDefault();
   };
   addEventListener("beforeunload", ask);
   return () => {
     leave();
+    leaveRuns();
     removeEventListener("beforeunload", ask);
   };
 }

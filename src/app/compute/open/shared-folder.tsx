@@ -74,7 +74,7 @@ export function SharedFolder({
               </li>
             ))}
           </ul>
-          {list.entries.length === 0 && <p className="note">Nothing is in this folder that may be shown.</p>}
+          {list.entries.length === 0 && <p className="note">The worker shares nothing in this folder.</p>}
           {list.more > 0 && <p className="note">{countOf(list.more, "more file")} not listed.</p>}
         </Scroller>
       )}

@@ -1,12 +1,22 @@
 import { ENDED } from "../../../protocol/job-state.ts";
 import { shownName } from "../../base/text/shown-text.ts";
+import { useStudentRun } from "../models/models.ts";
 import { canResume } from "../runs/launches.ts";
 import type { Run } from "../runs/run.ts";
 import { cancelRun, removeRun, resumeRun, stopRun } from "../runs/run-actions.ts";
 
+/** Asked before a run is removed. `isOpen`: its student is the one that is open. */
+export function removalQuestion({ title, launched }: Run, isOpen: boolean): string {
+  const name = shownName(title);
+  if (launched !== undefined)
+    return `Remove “${name}” from the list, with what was fetched of it? Its folder on the target stays: ${launched.folder}`;
+  const only = isOpen ? " Its student is open, and will be lost with this tab unless you save it." : "";
+  return `Remove “${name}” with everything that was kept of it?${only} This cannot be undone.`;
+}
+
 /** What a run's state allows. */
 export function RunButtons({ run }: { run: Run }) {
-  const { id, state, title, stream, launched } = run;
+  const { id, state, title, stream } = run;
   // Another tab has it until it is written down.
   const elsewhere = stream === "other-tab";
   const of = `${shownName(title)}, ${id}`;
@@ -31,14 +41,7 @@ export function RunButtons({ run }: { run: Run }) {
         <button
           type="button"
           onClick={() => {
-            if (
-              window.confirm(
-                launched === undefined
-                  ? `Remove “${shownName(title)}” with everything that was kept of it? This cannot be undone.`
-                  : `Remove “${shownName(title)}” from the list, with what was fetched of it? Its folder on the target stays: ${launched.folder}`,
-              )
-            )
-              void removeRun(id);
+            if (window.confirm(removalQuestion(run, useStudentRun.getState().id === id))) void removeRun(id);
           }}
           aria-label={`Remove: ${of}`}
         >

@@ -15,3 +15,13 @@ it("says once why a run failed, with what the page says of its own run or withou
   expect(times(<RunDetail run={run} progress={<p>{FAULT}</p>} told={FAULT} />)).toBe(1);
   expect(times(<RunDetail run={run} progress={<p />} told="of another time" />)).toBe(1);
 });
+
+it("has no more episodes per step than the run trains on", () => {
+  const config = { library: "l", teacher: "t", student: "s", episodes: "e", batch_size: 32 };
+  const perStep = (more: object): string | undefined =>
+    /per step<\/dt><dd>([^<]*)/.exec(
+      renderToStaticMarkup(<RunDetail run={{ ...run, config: { ...config, ...more } }} />),
+    )?.[1];
+  expect(perStep({})).toBe("32 episodes");
+  expect(perStep({ episode_ids: ["e_1"] })).toBe("1 episode");
+});

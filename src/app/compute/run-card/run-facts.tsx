@@ -44,7 +44,12 @@ function factsOf(config: TrainConfig, { figures: { start }, where, launched }: R
             ? episodes[0]!
             : countOf(episodes.length, "episode"),
     ],
-    ["per step", countOf(batch, environment === undefined ? "episode" : "task")],
+    [
+      "per step",
+      environment === undefined
+        ? countOf(Math.min(batch, episodes?.length ?? batch), "episode")
+        : countOf(batch, "task"),
+    ],
     ["learning rate", trueMinus(String(settings.learning_rate))],
     ["seed", String(seed)],
     [

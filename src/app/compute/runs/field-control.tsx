@@ -16,7 +16,7 @@ const TITLES: Readonly<Record<string, string>> = {
   seed: "Seed",
   epochs: "Passes",
   memory_limit_gib: "Memory limit",
-  "watch.every": "Steps between looks",
+  "watch.every": "Steps between measurements",
   library: "Library (path)",
   episodes: "Episodes (path)",
   teacher: "Teacher (folder, hub:OWNER/NAME or server)",
@@ -62,6 +62,9 @@ const TITLES: Readonly<Record<string, string>> = {
   top_p: "Top-p",
   top_k: "Top-k",
 };
+
+/** The label of a field, less what it says in brackets. */
+export const shortTitleOf = (key: string): string => titleOf(key).replace(/ \(.*\)$/, "");
 
 export function titleOf(key: string): string {
   return (

@@ -1,6 +1,6 @@
 /** What is wrong with a form's config in the form's own words: its fields have labels, and hold text that was typed. */
 import { type CheckedConfig, CONFIG_FIELDS, readField } from "../runs/config-fields.ts";
-import { titleOf } from "../runs/field-control.tsx";
+import { shortTitleOf } from "../runs/field-control.tsx";
 
 type Problems = CheckedConfig["problems"];
 
@@ -36,5 +36,5 @@ export const formProblems = (problems: Problems, texts: Readonly<Record<string, 
 export function firstProblem(problems: Problems): string | undefined {
   if (problems[""] !== undefined) return problems[""];
   const [first] = Object.entries(problems);
-  return first && `${titleOf(first[0]).replace(/ \(.*\)$/, "")}: ${first[1]}`;
+  return first && `${shortTitleOf(first[0])}: ${first[1]}`;
 }

@@ -10,6 +10,7 @@ import { findGames, kindOfGame } from "../../compute/games/find-games.ts";
 import { useGames } from "../../compute/games/games.ts";
 import { readPickedPrompt } from "../../compute/games/picked-files.ts";
 import { ReadButton, TaskListButton } from "../../compute/games/read-button.tsx";
+import { ModelPicker } from "../../compute/models/model-picker.tsx";
 import { FieldControl } from "../../compute/runs/field-control.tsx";
 import { ROLES, useUi } from "../../compute/store.ts";
 import {
@@ -88,6 +89,7 @@ export function LiveRunForm() {
           ))}
         </select>
       </Labelled>
+      <ModelPicker of={form.role} />
       <Labelled label="Environment" problem={problems.tasks}>
         <select
           value={form.environment}

@@ -14,6 +14,7 @@ import {
   useGate,
 } from "../../compute/gate/gate-store.ts";
 import { gateSelection, scoreGate } from "../../compute/gate/run-gate.ts";
+import { ModelPicker } from "../../compute/models/model-picker.tsx";
 import { scoringRuns } from "../../compute/scoring/score.ts";
 import { type ScoringState, setUi, useUi } from "../../compute/store.ts";
 import { libraryWorker } from "../../data/library-client.ts";
@@ -141,6 +142,8 @@ export function GateSettings({ library, known }: { library: string; known: numbe
   };
   return (
     <>
+      <h3>Model</h3>
+      <ModelPicker of="teacher" />
       <h3>Test</h3>
       <label>
         Decisions{" "}

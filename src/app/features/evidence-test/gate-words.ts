@@ -14,7 +14,6 @@ import { CONTROL_TITLES } from "../../url/what-if.ts";
 export const CONTEXT_TITLES: Record<GateContext, string> = {
   ...CONTROL_TITLES,
   none: "no evidence",
-  graph: "full graph",
 };
 
 /** A probability, or a mean of some: three digits, small ones with an exponent. */

@@ -15,7 +15,8 @@ import type { PresentContext, TaskName } from "../../data/model.ts";
 
 const showProblem = (problem: string | null): void => usePlay.setState({ problem });
 
-const ROLE_OF: Record<Policy, Role> = { student: "student", teacher: "teacher", evidence: "teacher" };
+/** The model that decides. */
+export const ROLE_OF: Record<Policy, Role> = { student: "student", teacher: "teacher", evidence: "teacher" };
 
 /** Why a policy cannot play now, in a few words; null where it can. */
 export function policyProblem(policy: Policy, game: TaskName | null): string | null {

@@ -3,8 +3,9 @@ import { useEffect, useState } from "react";
 import { isOneOf } from "../../../core/one-of.ts";
 import { isModelAtWork } from "../../compute/computing.ts";
 import { POLICIES, type Policy, setPlay, usePlay } from "../../compute/games/play.ts";
+import { ModelPicker } from "../../compute/models/model-picker.tsx";
 import { useUi } from "../../compute/store.ts";
-import { playPolicy, policyProblem } from "./play-policy.ts";
+import { playPolicy, policyProblem, ROLE_OF } from "./play-policy.ts";
 
 const TITLES: Record<Policy, string> = {
   student: "Student",
@@ -113,12 +114,13 @@ export function PolicyBar({
           Stop
         </button>
       </div>
+      <ModelPicker of={ROLE_OF[policy]} />
       <p className="note" role="status" data-testid="playing">
         {playing !== null
           ? playing.stopping
             ? "Stopping…"
             : `${playing.label}…`
-          : (problem ?? `T ${temperature}, as in an evaluation`)}
+          : (problem ?? `Temperature ${temperature}, the same as in an evaluation`)}
       </p>
     </div>
   );

@@ -25,7 +25,7 @@ const THIRD = RUNS[2]!.id;
 
 it("has what differs between the configs as columns, and the rest only when asked for", () => {
   expect(columns.map(({ title }) => title)).toEqual([
-    ...["run", "where", "state", "settings.learning_rate", "seed", "steps", "loss", "started"],
+    ...["run", "where", "state", "Learning rate", "Seed", "steps", "loss", "started"],
   ]);
   expect(column("config seed").isNumber).toBe(true);
   const many = [0, 1].map((n) =>
@@ -38,11 +38,19 @@ it("has what differs between the configs as columns, and the rest only when aske
   expect(columnsFor(many, true)).toMatchObject({ left: 0 });
 });
 
+it("names by their keys what the form calls the same", () => {
+  const configs = [0.5, 1].map((temperature) =>
+    run(String(2 * temperature), { sample: { temperature }, evaluate: { temperature } }),
+  );
+  const titles = columnsFor(configs, true).columns.map(({ title }) => title);
+  expect(titles.slice(3, -3)).toEqual(["sample.temperature", "evaluate.temperature"]);
+});
+
 it("has settings before files, which a worker names in its own way", () => {
   const there = { library: "/l", episodes: "/e", teacher: "/t", student: "/s", tokenizer: "/k" };
   const { columns: both, left } = columnsFor([RUNS[0]!, run("4", there)], false);
   const titles = both.map(({ title }) => title);
-  expect(titles.slice(3, -3)).toEqual(["settings.learning_rate", "seed", "library", "episodes", "teacher"]);
+  expect(titles.slice(3, -3)).toEqual(["Learning rate", "Seed", "Library", "Episodes", "Teacher"]);
   expect(left).toBe(2);
 });
 
@@ -62,8 +70,8 @@ it("groups by a column, by config without its seed, and by tag", () => {
     ["run 3", "3"],
   ]);
   expect(groups("config settings.learning_rate")).toEqual([
-    ["settings.learning_rate 0.001", "12"],
-    ["settings.learning_rate 0.00001", "3"],
+    ["Learning rate 0.001", "12"],
+    ["Learning rate 0.00001", "3"],
   ]);
   expect(groups("tag", { [FIRST]: ["a", "b"], [THIRD]: ["a"] })).toEqual([
     ["a", "13"],

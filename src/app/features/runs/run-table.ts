@@ -2,6 +2,7 @@
 import { create } from "zustand";
 import { shownName } from "../../base/text/shown-text.ts";
 import { figureText } from "../../compute/run-card/figures.ts";
+import { shortTitleOf } from "../../compute/runs/field-control.tsx";
 import type { Run } from "../../compute/runs/run.ts";
 import { configKey, type Difference, differences } from "../../compute/runs/run-differences.ts";
 
@@ -49,11 +50,11 @@ const FIGURE_COLUMNS: readonly Column[] = [
 ];
 
 /** "config settings.clip": a key of the config is no column of the run's. */
-const columnOf = ({ key, values }: Difference): Column => {
+const columnOf = ({ key, values }: Difference, title: string): Column => {
   const texts = [...values.values()];
   return {
     key: `config ${key}`,
-    title: shownName(key, 60),
+    title: shownName(title, 60),
     isNumber: texts.every((text) => text.trim() !== "" && Number.isFinite(Number(text))),
     text: ({ id }) => values.get(id) ?? "",
     value: ({ id }) => {
@@ -70,9 +71,13 @@ const isFileKey = ({ key }: Difference): number => Number(FILE_KEYS.includes(key
 
 /** The columns for some runs, settings before files; `left` is how many differing keys are not shown. */
 export function columnsFor(runs: readonly Run[], all: boolean): { columns: Column[]; left: number } {
-  const differing = differences(runs)
-    .sort((a, b) => isFileKey(a) - isFileKey(b))
-    .map(columnOf);
+  const found = differences(runs).sort((a, b) => isFileKey(a) - isFileKey(b));
+  // The form's label, as long as it names one of them only.
+  const titles = found.map(({ key }) => shortTitleOf(key));
+  const named = titles.map((title) => title.toLowerCase());
+  const differing = found.map((each, n) =>
+    columnOf(each, named.indexOf(named[n]!) === named.lastIndexOf(named[n]!) ? titles[n]! : each.key),
+  );
   const shown = all ? differing : differing.slice(0, FIRST_COLUMNS);
   return {
     columns: [...RUN_COLUMNS, ...shown, ...FIGURE_COLUMNS],

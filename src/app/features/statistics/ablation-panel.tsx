@@ -76,8 +76,8 @@ export function AblationPanel({ library }: { library: LibrarySummary }) {
       <div className="ablation-body">
         {state.status === "idle" && (
           <p className="note">
-            What retrieval finds under the full method, with success only, hindsight only and the minimum
-            prefix, with 1, 4, 8, 16 and all sources per task. Each is a pass over all decisions.
+            What retrieval finds with the full graph, success only, hindsight only and the minimum prefix,
+            each with 1, 4, 8, 16 and all sources per task. Each cell is a pass over all decisions.
           </p>
         )}
         {state.status === "running" && (

@@ -44,7 +44,7 @@ it("lists what was counted, and no figure that was not", () => {
   expect(csv.some((line) => line.includes("delta"))).toBe(false);
   for (const line of csv) expect(line.split(",")).toHaveLength(6);
   const markdown = ablationMarkdown("S", MATRIX, CELLS, ["graph"]);
-  expect(markdown).toContain("| graph (full method) | 25.0 % [12.5 %, 50.0 %] |");
+  expect(markdown).toContain("| full graph | 25.0 % [12.5 %, 50.0 %] |");
   expect(markdown).toContain("| coverage | 25.0 % (75.0 %) |");
   expect(markdown).not.toContain("Mean Δ");
 });

@@ -76,8 +76,8 @@ function Shown({ statistics, library }: { statistics: LibraryStatistics; library
       <p className="note" data-testid="statistics-scope">
         {graph.sources.toLocaleString("en")} of {recorded.toLocaleString("en")} recorded executions take part,
         over {tasks.toLocaleString("en")} tasks
-        {tasksWithoutSources > 0 && `, ${tasksWithoutSources} of them without any`}. Coverage counts all of
-        them, whatever the controls.
+        {tasksWithoutSources > 0 && `, ${tasksWithoutSources} of them without any`}. Coverage counts all
+        recorded executions.
         {decisions === null && " No student episode is among them, so no decision is counted."}
       </p>
       <div className="statistics-charts panel">

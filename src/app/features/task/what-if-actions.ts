@@ -5,7 +5,7 @@ import { saveWhatIf } from "../../compute/scoring/what-if-record.ts";
 import { getUi } from "../../compute/store.ts";
 import { navigate } from "../../data/navigate.ts";
 import { resetWhatIf } from "../../data/reset-what-if.ts";
-import { CONTROL_TITLES, whatIfWords } from "../../url/what-if.ts";
+import { CONTROL_TITLES, FULL_METHOD, whatIfWords } from "../../url/what-if.ts";
 import { openEvidenceEditor } from "./evidence-editing.ts";
 import { changeRetrieval, switchSource } from "./what-if.ts";
 
@@ -22,10 +22,10 @@ export const WHAT_IF: readonly Action[] = [
   ),
   {
     id: "full-method",
-    title: "Reset to the full method",
+    title: `Reset to ${FULL_METHOD}`,
     group: "What if",
-    words: "off clear control",
-    blocked: ({ place }) => (whatIfWords(place).length === 0 ? "this is the full method" : null),
+    words: "off clear control full method",
+    blocked: ({ place }) => (whatIfWords(place).length === 0 ? `this is ${FULL_METHOD}` : null),
     run: resetWhatIf,
   },
   {

@@ -1,4 +1,4 @@
-/** Which decisions the student is looked at before and after a run, and how often in between. */
+/** Which decisions the student is measured on before and after a run, and how often in between. */
 
 import { Labelled } from "../../base/labelled.tsx";
 import { Name } from "../../base/text/name.tsx";
@@ -24,7 +24,7 @@ export function HeldOutFields({ disabled, problem }: { disabled: boolean; proble
         Watch the open decision
       </button>
       {decisions.length > 0 && (
-        <Labelled label="Steps between looks" problem={problem}>
+        <Labelled label="Steps between measurements" problem={problem}>
           <input
             type="text"
             className="number"
@@ -59,8 +59,8 @@ export function HeldOutFields({ disabled, problem }: { disabled: boolean; proble
         </ul>
       )}
       <p className="note">
-        How likely the student finds the action of each, before the first step, every few steps and after the
-        last. They are only read: choose decisions that the run does not train on.
+        Measures the student’s probability of each decision’s action before the first step, every few steps
+        and after the last. Watching does not train: choose decisions that the run does not train on.
       </p>
     </fieldset>
   );

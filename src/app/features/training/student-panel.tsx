@@ -56,7 +56,7 @@ export function StudentPanel() {
       </span>
       {problem !== null && (
         <p className="fault" role="alert" data-testid="unkept">
-          This browser could not keep the trained student ({shownName(problem, 500)}): it is lost with this
+          The trained student is not kept in this browser ({shownName(problem, 500)}): it is lost with this
           tab unless you save it.
         </p>
       )}

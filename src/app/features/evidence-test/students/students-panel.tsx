@@ -60,8 +60,8 @@ export function StudentsPanel({ library }: { library: LibrarySummary }) {
       {parent === null && (
         <p className="note gate-note">
           Each method trains a student from the same parent, playing live in games of this world; each is
-          measured on tasks that it never played. Few trainings tell nothing apart: this shows how it goes,
-          and whether it moves at all.
+          measured on tasks that it never played. A few trainings cannot tell methods apart: they show how
+          training goes, and whether success changes at all.
         </p>
       )}
       {registered !== null && (

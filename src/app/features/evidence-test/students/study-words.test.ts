@@ -13,12 +13,12 @@ const pair = { a: "GC-OPD", b: "Vanilla OPD", n: 2, difference: 6.25, interval: 
 
 it("says that few trainings tell nothing apart", () => {
   expect(pairText({ ...pair, interval: [5, 7.5] })).toBe(
-    "GC-OPD less Vanilla OPD: +6.3 points (95 % +5.0 to +7.5), n = 2: not told apart: fewer than 6 trainings say nothing",
+    "GC-OPD minus Vanilla OPD, +6.3 points (95 % +5.0 to +7.5), n = 2; not told apart (fewer than 6 trainings)",
   );
   expect(pairText({ ...pair, n: 8, interval: [-1, 13.5] })).toMatch(
-    /n = 8: not told apart: the interval includes 0$/,
+    /n = 8; not told apart \(the interval includes 0\)$/,
   );
-  expect(pairText({ ...pair, n: 8, interval: [1, 11.5], toldApart: true })).toMatch(/n = 8: different$/);
+  expect(pairText({ ...pair, n: 8, interval: [1, 11.5], toldApart: true })).toMatch(/n = 8; different$/);
   expect(verdict([pair, pair])).toBe("No two methods are told apart.");
   expect(verdict([pair, { ...pair, toldApart: true }])).toBe(
     "1 of 2 pairs are different, the others are not told apart.",
@@ -59,7 +59,7 @@ describe("the registered experiment", () => {
     const better = pair(20, [12, 28], 0.000011);
     expect(registeredVerdict({ primary: [better], methods })).toBe("GC-OPD beats Vanilla OPD.");
     expect(registeredPair(better, methods)).toBe(
-      "GC-OPD less Vanilla OPD: +20.0 points (95 % +12.0 to +28.0), n = 48: different, p = 1e−5 after Holm",
+      "GC-OPD minus Vanilla OPD, +20.0 points (95 % +12.0 to +28.0), n = 48; different, p = 1e−5 after Holm",
     );
     const worse = pair(-20, [-28, -12], 0.01);
     expect(registeredVerdict({ primary: [worse], methods })).toBe("Vanilla OPD beats GC-OPD.");
@@ -68,7 +68,7 @@ describe("the registered experiment", () => {
       "GC-OPD beats Vanilla OPD; GC-OPD and Vanilla OPD are not told apart.",
     );
     expect(registeredPair(equal, methods)).toContain(
-      "not told apart: the interval includes 0, p = 0.45 after Holm",
+      "not told apart (the interval includes 0), p = 0.45 after Holm",
     );
   });
 });

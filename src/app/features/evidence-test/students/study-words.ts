@@ -20,14 +20,14 @@ const spanOf = (interval: readonly [number, number] | null, of: (value: number) 
 export const pointText = ({ n, mean, interval }: Omit<CurvePoint, "steps">): string =>
   `${percent(mean)}${spanOf(interval, (value) => value.toFixed(1))}, n = ${n}`;
 
-/** `GC-OPD less Vanilla OPD: +6.3 points (95 % −20.1 to +32.6), n = 2: not told apart, …` */
+/** `GC-OPD minus Vanilla OPD, +6.3 points (95 % −20.1 to +32.6), n = 2; not told apart (…)` */
 export function pairText({ a, b, n, difference, interval, toldApart }: StudyPair): string {
   const verdict = toldApart
     ? "different"
     : n < FEWEST_TRAININGS
-      ? `not told apart: fewer than ${FEWEST_TRAININGS} trainings say nothing`
-      : "not told apart: the interval includes 0";
-  return `${a} less ${b}: ${points(difference)} points${spanOf(interval, points)}, n = ${n}: ${verdict}`;
+      ? `not told apart (fewer than ${FEWEST_TRAININGS} trainings)`
+      : "not told apart (the interval includes 0)";
+  return `${a} minus ${b}, ${points(difference)} points${spanOf(interval, points)}, n = ${n}; ${verdict}`;
 }
 
 /** One line over all pairs. */

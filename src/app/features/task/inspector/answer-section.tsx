@@ -11,7 +11,14 @@ import { goToDecision, navigate } from "../../../data/navigate.ts";
 import { CandidateTable } from "./candidate-table.tsx";
 import { FailedVisits } from "./failed-visits.tsx";
 import { Funnel } from "./funnel.tsx";
-import { decisionsLeft, type ReferenceKind, referenceSign, whereItJoins, whyNone } from "./retained.ts";
+import {
+  decisionsLeft,
+  type ReferenceKind,
+  referenceSign,
+  whereItJoins,
+  whyNone,
+  withEvent,
+} from "./retained.ts";
 import { SourceButton } from "./what-if-buttons.tsx";
 
 export function AnswerSection({ task, decision }: { task: TaskModel; decision: DecisionModel }) {
@@ -74,7 +81,7 @@ function Joined({ decision, reference }: { decision: DecisionModel; reference: R
         >
           <Name>{shownName(source, 80)}</Name>
         </button>
-        <span>{position === null ? "whole record" : `from visit ${position}`}</span>
+        <span>{position === null ? "whole record" : `from visit ${withEvent(position)}`}</span>
         <SourceButton source={source} />
       </p>
       <p>

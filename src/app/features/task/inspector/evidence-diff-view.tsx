@@ -3,6 +3,7 @@ import { useMemo, useState } from "react";
 import { countOf } from "../../../../core/plural.ts";
 import { LongText } from "../../../base/text/long-text.tsx";
 import { type DiffLine, diffBlocks, type EvidenceDiff } from "../../../data/library/evidence-diff.ts";
+import { FULL_METHOD } from "../../../url/what-if.ts";
 
 export function EvidenceDiffView({ diff }: { diff: EvidenceDiff }) {
   const blocks = useMemo(() => diffBlocks(diff.lines), [diff]);
@@ -12,7 +13,7 @@ export function EvidenceDiffView({ diff }: { diff: EvidenceDiff }) {
       <p className="note" data-testid="diff-counts">
         {removed + added === 0
           ? "The evidence is the same, to the letter."
-          : `${countOf(removed, "line")} of the full method’s evidence gone (−), ${countOf(added, "line")} in their place (+)`}
+          : `${countOf(removed, "line")} of the evidence of ${FULL_METHOD} gone (−), ${countOf(added, "line")} in their place (+)`}
         {whole && "; the texts differ too much to be matched line by line"}
       </p>
       <section className="evidence diff" aria-label="Changes of the evidence" data-testid="evidence-diff">

@@ -36,9 +36,9 @@ describe("what was retained, in words", () => {
   });
 
   it("says where a record joins, and how far its success is", () => {
-    expect(whereItJoins(CURRENT)).toBe("Joins at decision 3, the current state.");
+    expect(whereItJoins(CURRENT)).toBe("Joins at decision 3 (event 4), the current state.");
     expect(whereItJoins({ ...CURRENT, student_position: 1, relation: "historical" })).toBe(
-      "Joins at decision 1, an earlier state of the student.",
+      "Joins at decision 1 (event 2), an earlier state of the student.",
     );
     expect(whereItJoins(WHOLE)).toContain("shares no state with the student");
     expect(whereItJoins({ ...WHOLE, shared_prefix: 1 })).toContain("1 first action in common");

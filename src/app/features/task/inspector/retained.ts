@@ -1,5 +1,6 @@
 /** What retrieval retained for a decision, in words: the answer that the inspector gives first. */
 
+import { eventNumber } from "../../../../core/evidence/phrases.ts";
 import { countOf } from "../../../../core/plural.ts";
 import type { Reference } from "../../../../core/record/schema.ts";
 import type { Retrieval } from "../../../../core/retrieval/types.ts";
@@ -21,15 +22,18 @@ export function referenceName({ source, position }: Reference): string {
   return `${shownName(source, 80)}, ${position === null ? "whole record" : `visit ${position}`}`;
 }
 
+/** `2 (event 3)`: a visit or a decision, and what the evidence calls it. */
+export const withEvent = (position: number | null): string => `${position} (event ${eventNumber(position)})`;
+
 /** Where the record joins the student's execution. */
 export function whereItJoins(reference: Reference): string {
   const { relation, student_position: student, shared_prefix: prefix } = reference;
   const first = prefix === undefined ? "" : `; ${countOf(prefix, "first action")} in common`;
   switch (relation) {
     case "current":
-      return `Joins at decision ${student}, the current state${first}.`;
+      return `Joins at decision ${withEvent(student)}, the current state${first}.`;
     case "historical":
-      return `Joins at decision ${student}, an earlier state of the student${first}.`;
+      return `Joins at decision ${withEvent(student)}, an earlier state of the student${first}.`;
     case "unaligned":
       return `A fallback: shares no state with the student and is shown whole${first}.`;
     case "unverified":

@@ -3,6 +3,7 @@ import type { Reference } from "../../../../core/record/schema.ts";
 import type { Retrieval } from "../../../../core/retrieval/types.ts";
 import { shownName } from "../../../base/text/shown-text.ts";
 import type { DecisionModel, TokenCounts } from "../../../data/model.ts";
+import { FULL_METHOD } from "../../../url/what-if.ts";
 
 function winnerText({ record: { winner } }: Retrieval): string {
   if (winner === null) return "nothing to rank";
@@ -56,7 +57,7 @@ export function WhatIfSection({ decision }: { decision: DecisionModel }) {
             <th scope="col">
               <span className="hidden-visually">step</span>
             </th>
-            <th scope="col">full method</th>
+            <th scope="col">{FULL_METHOD}</th>
             <th scope="col">what if</th>
           </tr>
         </thead>

@@ -42,7 +42,7 @@ describe("changesCsv", () => {
         episode: null,
         selection: {},
         endOfTurn: true,
-        evidence: "the full method",
+        evidence: "GC-OPD + GA",
         teacher: {
           model: "m",
           device: "cpu",
@@ -70,7 +70,7 @@ describe("changesCsv", () => {
     );
     expect(csv).toBe(
       "environment,task,episode,decision,position,id,token_json,logp_vanilla,logp_graph,delta_logp,argmax_flips,evidence,teacher,computed\r\n" +
-        `scienceworld,'=1+1,e,2,0,7,"""a\\""\\n""",-1,-3,-2,,the full method,m,"f32, CPU reference"\r\n`,
+        `scienceworld,'=1+1,e,2,0,7,"""a\\""\\n""",-1,-3,-2,,GC-OPD + GA,m,"f32, CPU reference"\r\n`,
     );
   });
 });
