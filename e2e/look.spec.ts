@@ -3,7 +3,20 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { dropFiles, EPISODES, jsonLines, OWN_FILES, SOURCES, TASK, upload } from "./own-files.ts";
-import { decisionShown, expect, openSample, type Page, sampleHash, test, visit } from "./site.ts";
+import { scoreOwn } from "./own-tokens.ts";
+import { expectSeen, noteTexts } from "./seen.ts";
+import {
+  atRest,
+  decisionShown,
+  expect,
+  type Locator,
+  openSample,
+  type Page,
+  sampleHash,
+  test,
+  visit,
+} from "./site.ts";
+import { MODEL_TIME } from "./throttle.ts";
 
 const VIEWS = ["Library", "Task", "Tokens", "Training", "Statistics", "Runs", "Play", "Evidence"];
 
@@ -74,6 +87,56 @@ test("a notice moves nothing in the view, and goes without moving anything", asy
   await notice.getByRole("button", { name: "Dismiss" }).click();
   await expect(notice).toHaveCount(0);
   expect(await row.boundingBox()).toEqual(place);
+});
+
+const topOf = async (of: Locator): Promise<number> => (await of.boundingBox())!.y;
+
+/** Notes where elements stand in every frame from now on; the returned function says at which heights each was. */
+async function watchTops(page: Page, ids: readonly string[]): Promise<() => Promise<number[][]>> {
+  const tops = await page.evaluateHandle((names) => {
+    const seen = names.map(() => new Set<number>());
+    const look = (): void => {
+      for (const [i, name] of names.entries()) {
+        const top = document.querySelector(`[data-testid="${name}"]`)?.getBoundingClientRect().top;
+        if (top !== undefined) seen[i]!.add(Math.round(top));
+      }
+      requestAnimationFrame(look);
+    };
+    look();
+    return seen;
+  }, ids);
+  return () => tops.evaluate((seen) => seen.map((each) => [...each]));
+}
+
+test("scoring again, and leaving parts out, move nothing that stands there", async ({ page }) => {
+  await page.setViewportSize({ width: 1280, height: 1200 });
+  await scoreOwn(page, 1);
+  await page.evaluate(() => document.fonts.ready);
+  const tops = await watchTops(page, ["strip", "left-out-headline", "teacher-actions"]);
+  await noteTexts(page, "scoring");
+  await page.getByRole("button", { name: "Score again" }).click();
+  await expectSeen(page, "scoring", /tokens/);
+  await atRest(page);
+  for (const seen of await tops()) expect(seen).toHaveLength(1);
+
+  // What stands below moves once, as the parts are asked for, and no more as their figures come.
+  await page.getByRole("button", { name: "Leave out each event" }).click();
+  await expect(page.getByTestId("left-out")).toContainText(/([2-9]) of \1 events/, { timeout: MODEL_TIME });
+  await atRest(page);
+  const [strip, headline, below] = await tops();
+  expect(strip).toHaveLength(1);
+  expect(headline).toHaveLength(1);
+  expect(below).toHaveLength(2);
+});
+
+test("a what-if is told of below the view, which stays where it is", async ({ page }) => {
+  await visit(page, sampleHash("task", "melt|12|easy", { decision: 3 }));
+  await decisionShown(page, 3);
+  const bar = page.locator(".step-bar");
+  const before = await topOf(bar);
+  await visit(page, sampleHash("task", "melt|12|easy", { decision: 3, control: "hindsight-only" }));
+  await expect(page.getByTestId("what-if")).toBeVisible();
+  expect(await topOf(bar)).toBe(before);
 });
 
 test("a view comes back as far down as it was left, and lends its place to no other", async ({ page }) => {

@@ -28,7 +28,7 @@ import { CumulativePlot, LogProbabilityPlot } from "./plots/position-plots.tsx";
 import { ScatterPlot } from "./plots/scatter-plot.tsx";
 import { usePreferences } from "./preferences.ts";
 import { RecordedPanel } from "./recorded-panel.tsx";
-import { ScoringPanel } from "./scoring-panel.tsx";
+import { DecisionProgress, ScoringPanel } from "./scoring-panel.tsx";
 import { flips, SIGNAL_TITLES, tokenSignal } from "./signal.ts";
 import { SignalBar } from "./signal-bar.tsx";
 import { ReferencesPanel } from "./teacher/references-panel.tsx";
@@ -71,6 +71,7 @@ export function TokensView() {
           <section className="panel" aria-labelledby="tokens-title">
             <div className="panel-head">
               <h2 id="tokens-title">The same response under two contexts</h2>
+              <DecisionProgress />
               {scores !== undefined && <ScoredTools />}
             </div>
             <Notes />
@@ -183,6 +184,9 @@ function Controls({ compared }: { compared: Compared | null }) {
     <>
       <h3>Models</h3>
       <ModelPickers problem={null} />
+      <h3>Scoring</h3>
+      <EndOfTurnSwitch />
+      <MemoryNote job="score" />
       {compared !== null && (
         <>
           <h3>Contexts</h3>
@@ -193,9 +197,6 @@ function Controls({ compared }: { compared: Compared | null }) {
           <UnitBar />
         </>
       )}
-      <h3>Scoring</h3>
-      <EndOfTurnSwitch />
-      <MemoryNote job="score" />
     </>
   );
 }

@@ -20,6 +20,10 @@ function partOf({ kind, part, position }: EvidenceSpan): EvidencePart | null {
   return part === "event" ? { record: kind, event: position } : null;
 }
 
+/** Every part of a decision's evidence that can be left out, in the evidence's order. */
+export const evidenceParts = ({ evidence }: Pick<DecisionModel, "evidence">): EvidencePart[] =>
+  evidence.spans.map(partOf).filter((part) => part !== null);
+
 /** Of a share of Δ: `101 %`. */
 export const percentOf = (share: number): string => `${Math.round(100 * share).toLocaleString("en")} %`;
 
