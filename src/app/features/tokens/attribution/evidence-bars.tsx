@@ -2,7 +2,7 @@
 import { useEffect, useRef } from "react";
 import type { EvidencePart, EvidenceSpan } from "../../../../core/evidence/index.ts";
 import { nats } from "../../../base/format.ts";
-import { beginning, shownText } from "../../../base/text/shown-text.ts";
+import { shortened, shownText } from "../../../base/text/shown-text.ts";
 import type { DecisionModel } from "../../../data/model.ts";
 import { navigate } from "../../../data/navigate.ts";
 import { partName, samePart } from "../../../url/part-name.ts";
@@ -95,7 +95,7 @@ export function EvidenceBars({
                 {effect === null ? "" : nats(effect, true)}
               </span>
               <bdi className="record-text">
-                {shownText(beginning(evidence.text.slice(span.start, span.end).trim(), SHOWN))}
+                {shownText(shortened(evidence.text.slice(span.start, span.end).trim(), SHOWN))}
               </bdi>
             </button>
           </li>
