@@ -127,6 +127,13 @@ test("scoring again, and leaving parts out, move nothing that stands there", asy
   expect(strip).toHaveLength(1);
   expect(headline).toHaveLength(1);
   expect(below).toHaveLength(2);
+
+  // The map's frame is as thick as it was drawn, however far the map is stretched.
+  await expect(page.locator(".effect-map .selected")).toHaveCSS("vector-effect", "non-scaling-stroke");
+  const heights = await page
+    .locator(".scored-tools button, .left-out-tools button, .panel-head fieldset.segmented")
+    .evaluateAll((controls) => controls.map((control) => Math.round(control.getBoundingClientRect().height)));
+  expect([...new Set(heights)]).toEqual([28]);
 });
 
 test("a what-if is told of below the view, which stays where it is", async ({ page }) => {
@@ -137,6 +144,12 @@ test("a what-if is told of below the view, which stays where it is", async ({ pa
   await visit(page, sampleHash("task", "melt|12|easy", { decision: 3, control: "hindsight-only" }));
   await expect(page.getByTestId("what-if")).toBeVisible();
   expect(await topOf(bar)).toBe(before);
+});
+
+test("buttons of what is not open yet are as high as those of a bar", async ({ page }) => {
+  await visit(page);
+  for (const name of ["Does evidence help?", /^Take the tour/])
+    expect(Math.round((await page.getByRole("button", { name }).boundingBox())!.height)).toBe(28);
 });
 
 test("a view comes back as far down as it was left, and lends its place to no other", async ({ page }) => {
