@@ -38,7 +38,7 @@ import { TokenStrip } from "./token-strip.tsx";
 import { TokenTable } from "./token-table.tsx";
 import { AskDistribution } from "./top-tables.tsx";
 import { UnitBar } from "./unit-bar.tsx";
-import { type InUnits, inUnits, mostMoved } from "./units.ts";
+import { type InUnits, inUnits, mostMoved, unitOf } from "./units.ts";
 
 export function TokensView() {
   const task = useUi((ui) => ui.task);
@@ -311,9 +311,12 @@ function Details({
   const library = useUi((ui) => ui.library);
   const student = sideOf(scores, "student")?.provenance;
   const { base, side } = compared;
+  const { deltas } = units.compared;
   const context = ({ promptIds }: Side): string => `${promptIds!.length.toLocaleString("en")} tokens`;
   const shown = {
-    pinned: token,
+    units,
+    // The token that stands for its unit: pressed again, it is no longer selected.
+    pinned: token === null ? null : units.leads[unitOf(units, token)]!,
     fileName: decisionFileName(decision),
     caption: pictureCaption(
       compared,
@@ -328,12 +331,12 @@ function Details({
         <TokenTable units={units} token={token} />
       </div>
       <div className="panel token-plots">
-        <LogProbabilityPlot compared={compared} {...shown} />
-        {compared.deltas !== null && (
+        <LogProbabilityPlot {...shown} />
+        {deltas !== null && (
           <>
-            <ScatterPlot compared={compared} {...shown} />
-            <CumulativePlot deltas={compared.deltas} {...shown} />
-            <Largest pieces={scores.pieces} deltas={compared.deltas} pinned={token} />
+            <ScatterPlot {...shown} />
+            <CumulativePlot deltas={deltas} {...shown} />
+            <Largest units={units} deltas={deltas} pinned={shown.pinned} />
           </>
         )}
       </div>
