@@ -146,6 +146,16 @@ test("a what-if is told of below the view, which stays where it is", async ({ pa
   expect(await topOf(bar)).toBe(before);
 });
 
+test("controls of a rail fold away when a wide window becomes narrow, and come back", async ({ page }) => {
+  await visit(page, sampleHash("tokens", "melt|12|easy", { decision: 3 }));
+  const rail = page.getByTestId("tokens-rail");
+  await expect(rail).toHaveAttribute("open", "");
+  await page.setViewportSize({ width: 800, height: 800 });
+  await expect(rail).not.toHaveAttribute("open");
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await expect(rail).toHaveAttribute("open", "");
+});
+
 test("buttons of what is not open yet are as high as those of a bar", async ({ page }) => {
   await visit(page);
   for (const name of ["Does evidence help?", /^Take the tour/])
