@@ -19,7 +19,7 @@ function recordOf({ digits, config, state = "done", losses, metrics = {} }: Kept
   const half = losses.length / 2;
   const events = losses.flatMap((loss, n) => {
     const stage = n < half ? 0 : 1;
-    const begun = { type: "stage", stage, name: stage === 0 ? "vanilla" : "graph", epochs: 1 };
+    const begun = { type: "stage", stage, name: stage === 0 ? "vanilla" : "graph-conditioned", epochs: 1 };
     const updated = {
       ...{ type: "updated", step: n + 1, stage, seconds: 1, tokensPerSecond: 10 },
       metrics: {

@@ -177,6 +177,9 @@ for (const [width, height, text] of [
     await expect(page.getByTestId("action")).toBeFocused();
     await look("play");
     await page.getByRole("heading", { name: "Games" }).click();
+    await page.keyboard.press("8");
+    await expect(page.getByRole("heading", { name: "Does evidence help?" })).toBeVisible();
+    await look("evidence");
     await page.keyboard.press("5");
     await expect(page.getByTestId("statistics-scope")).toBeVisible({ timeout: MODEL_TIME });
     await look("statistics");

@@ -1,9 +1,24 @@
 /** How the page looks whatever it shows: its typefaces, controls of one height, and nothing that moves by itself. */
+
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Locator } from "./base.ts";
 import { dropFiles, EPISODES, jsonLines, OWN_FILES, SOURCES, TASK, upload } from "./own-files.ts";
-import { decisionShown, expect, openSample, type Page, sampleHash, test, visit } from "./site.ts";
+import { scoreOwn } from "./own-tokens.ts";
+import { expectSeen, noteTexts } from "./seen.ts";
+import {
+  atRest,
+  decisionShown,
+  expect,
+  type Locator,
+  openSample,
+  type Page,
+  sampleHash,
+  test,
+  visit,
+} from "./site.ts";
+import { MODEL_TIME } from "./throttle.ts";
 
 const VIEWS = ["Library", "Task", "Tokens", "Training", "Statistics", "Runs", "Play", "Evidence"];
 
@@ -74,6 +89,79 @@ test("a notice moves nothing in the view, and goes without moving anything", asy
   await notice.getByRole("button", { name: "Dismiss" }).click();
   await expect(notice).toHaveCount(0);
   expect(await row.boundingBox()).toEqual(place);
+});
+
+const topOf = async (of: Locator): Promise<number> => (await of.boundingBox())!.y;
+
+/** Notes where elements stand in every frame from now on; the returned function says at which heights each was. */
+async function watchTops(page: Page, ids: readonly string[]): Promise<() => Promise<number[][]>> {
+  const tops = await page.evaluateHandle((names) => {
+    const seen = names.map(() => new Set<number>());
+    const look = (): void => {
+      for (const [i, name] of names.entries()) {
+        const top = document.querySelector(`[data-testid="${name}"]`)?.getBoundingClientRect().top;
+        if (top !== undefined) seen[i]!.add(Math.round(top));
+      }
+      requestAnimationFrame(look);
+    };
+    look();
+    return seen;
+  }, ids);
+  return () => tops.evaluate((seen) => seen.map((each) => [...each]));
+}
+
+test("scoring again, and leaving parts out, move nothing that stands there", async ({ page }) => {
+  await page.setViewportSize({ width: 1280, height: 1200 });
+  await scoreOwn(page, 1);
+  await page.evaluate(() => document.fonts.ready);
+  const strip = await watchTops(page, ["strip"]);
+  await noteTexts(page, "scoring");
+  await page.getByRole("button", { name: "Score again" }).click();
+  await expectSeen(page, "scoring", /tokens/);
+  await atRest(page);
+  expect((await strip())[0]).toHaveLength(1);
+
+  // What stands below moves once, as the parts are asked for, and no more as their figures come.
+  const tops = await watchTops(page, ["left-out-headline", "teacher-actions"]);
+  await page.getByRole("button", { name: "Leave out each event" }).click();
+  await expect(page.getByTestId("left-out")).toContainText(/([2-9]) of \1 events/, { timeout: MODEL_TIME });
+  await atRest(page);
+  const [headline, below] = await tops();
+  expect(headline).toHaveLength(1);
+  expect(below).toHaveLength(2);
+
+  // The map's frame is as thick as it was drawn, however far the map is stretched.
+  await expect(page.locator(".effect-map .selected")).toHaveCSS("vector-effect", "non-scaling-stroke");
+  const heights = await page
+    .locator(".scored-tools button, .left-out-tools button, .panel-head fieldset.segmented")
+    .evaluateAll((controls) => controls.map((control) => Math.round(control.getBoundingClientRect().height)));
+  expect([...new Set(heights)]).toEqual([28]);
+});
+
+test("a what-if is told of below the view, which stays where it is", async ({ page }) => {
+  await visit(page, sampleHash("task", "melt|12|easy", { decision: 3 }));
+  await decisionShown(page, 3);
+  const bar = page.locator(".step-bar");
+  const before = await topOf(bar);
+  await visit(page, sampleHash("task", "melt|12|easy", { decision: 3, control: "hindsight-only" }));
+  await expect(page.getByTestId("what-if")).toBeVisible();
+  expect(await topOf(bar)).toBe(before);
+});
+
+test("controls of a rail fold away when a wide window becomes narrow, and come back", async ({ page }) => {
+  await visit(page, sampleHash("tokens", "melt|12|easy", { decision: 3 }));
+  const rail = page.getByTestId("tokens-rail");
+  await expect(rail).toHaveAttribute("open", "");
+  await page.setViewportSize({ width: 800, height: 800 });
+  await expect(rail).not.toHaveAttribute("open");
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await expect(rail).toHaveAttribute("open", "");
+});
+
+test("buttons of what is not open yet are as high as those of a bar", async ({ page }) => {
+  await visit(page);
+  for (const name of ["Does evidence help?", /^Take the tour/])
+    expect(Math.round((await page.getByRole("button", { name }).boundingBox())!.height)).toBe(28);
 });
 
 test("a view comes back as far down as it was left, and lends its place to no other", async ({ page }) => {

@@ -106,8 +106,11 @@ test("seeds of one config are one curve with its spread, smoothed on request; st
   await expect(loss.locator(".band")).toHaveCount(1);
   await expect(loss.locator(".curve")).toHaveCount(2);
   await expect(page.getByRole("list", { name: "Runs on the charts" })).toContainText("mean of 2 seeds");
-  await expect(loss.locator("[data-stage]")).toHaveText([/^vanilla$/, /graph$/]);
-  await expect(loss.locator('[data-stage="graph"] title')).toHaveText("graph from step 11 on");
+  await expect(loss.locator("[data-stage]")).toHaveText([/^vanilla$/, /graph-cond/]);
+  const second = loss.locator('[data-stage="graph-conditioned"]');
+  await expect(second.locator("title")).toHaveText("graph-conditioned from step 11 on");
+  // By name too, in however narrow a chart.
+  await expect(second.locator("text")).toHaveText(/graph-cond/);
 
   await page.getByLabel("Smooth over").selectOption("5 steps");
   await expect(loss.locator(".curve.raw")).toHaveCount(2);

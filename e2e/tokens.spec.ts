@@ -357,7 +357,7 @@ test("leaves out each record of the evidence, and each event, and links to its p
   for (let i = 0; i < (await options.count()); i++) {
     await options.nth(i).click();
     await expect(headline).toContainText(`(token ${i})`);
-    if ((await headline.textContent())!.includes(" explains ")) break;
+    if (/ explains [\d,]+ %/.test((await headline.textContent())!)) break;
   }
   const delta = number((await page.getByTestId("token-card").locator("p strong").textContent())!);
   const effects = await Promise.all(

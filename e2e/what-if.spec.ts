@@ -243,7 +243,7 @@ test("what cannot be is refused with the reason", async ({ page }) => {
 async function checkThemes(page: Page): Promise<void> {
   for (const theme of ["light", "dark"]) {
     await page.evaluate((name) => document.documentElement.setAttribute("data-theme", name), theme);
-    expect(await axeFaults(page, ".task-view", ".banners"), theme).toEqual([]);
+    expect(await axeFaults(page, ".task-view", ".status-bar"), theme).toEqual([]);
   }
 }
 

@@ -1,5 +1,5 @@
 /** A view's result with, beside it, everything that can be set: a rail that folds away, at narrow widths a line above. */
-import { type ReactNode, useState } from "react";
+import { type ReactNode, useState, useSyncExternalStore } from "react";
 import { remember, remembered } from "./remembered.ts";
 
 /** At this width the controls have room beside the result. */
@@ -33,19 +33,35 @@ export function WithRail({
   controls: ReactNode;
   children: ReactNode;
 }) {
-  const [open, unfold] = useUnfolded(view, () => window.matchMedia(WIDE).matches);
+  const isWide = useSyncExternalStore(followWidth, () => window.matchMedia(WIDE).matches);
   return (
     <div className="with-rail">
       <div className="beside-rail">{children}</div>
-      <details
-        className="rail panel"
-        open={open}
-        onToggle={({ currentTarget }) => unfold(currentTarget.open)}
-        data-testid={`${view}-rail`}
-      >
-        <summary>Controls</summary>
-        <div className="rail-controls">{controls}</div>
-      </details>
+      <Rail key={String(isWide)} view={view} isWide={isWide}>
+        {controls}
+      </Rail>
     </div>
+  );
+}
+
+function followWidth(changed: () => void): () => void {
+  const query = window.matchMedia(WIDE);
+  query.addEventListener("change", changed);
+  return () => query.removeEventListener("change", changed);
+}
+
+/** Above the result it is folded until it is asked for there, however it was left beside one. */
+function Rail({ view, isWide, children }: { view: string; isWide: boolean; children: ReactNode }) {
+  const [open, unfold] = useUnfolded(isWide ? view : `${view}-narrow`, () => isWide);
+  return (
+    <details
+      className="rail panel"
+      open={open}
+      onToggle={({ currentTarget }) => unfold(currentTarget.open)}
+      data-testid={`${view}-rail`}
+    >
+      <summary>Controls</summary>
+      <div className="rail-controls">{children}</div>
+    </details>
   );
 }

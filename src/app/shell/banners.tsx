@@ -1,11 +1,10 @@
-/** What the user must know before reading on: faults of the link, a what-if, a question about a model, the missing GPU. */
+/** What the user must know before reading on: faults of the link, a question about a model, the missing GPU. */
 import { useRef } from "react";
 import { shownName, shownText } from "../base/text/shown-text.ts";
 import { models } from "../compute/models/models.ts";
 import { openWithTokenizerFiles, openWithTokenizerOf } from "../compute/models/pending-tokenizer.ts";
 import { ROLES, type Role, setUi, useUi } from "../compute/store.ts";
 import { goHome } from "../data/navigate.ts";
-import { WhatIfBadge } from "./what-if-badge.tsx";
 
 export function Banners() {
   const problems = useUi((ui) => ui.placeProblems);
@@ -19,7 +18,6 @@ export function Banners() {
           </button>
         </div>
       )}
-      <WhatIfBadge />
       <PendingFolder />
       <PendingTokenizer />
       <WithoutGpu />

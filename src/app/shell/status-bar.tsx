@@ -1,6 +1,6 @@
 /**
  * The line at the bottom: the last notice, or how far an opening is; else what is open and what computes. It is always
- * there, so that nothing in the view moves when a notice comes.
+ * there, so that nothing in the view moves when a notice comes; a what-if is told of above it, for the same reason.
  */
 
 import { countOf } from "../../core/plural.ts";
@@ -10,12 +10,14 @@ import { stopOpening } from "../compute/open/open.ts";
 import { setUi, useUi } from "../compute/store.ts";
 import { undoList, useUndo } from "../data/undo.ts";
 import { setShell } from "./shell-state.ts";
+import { WhatIfBadge } from "./what-if-badge.tsx";
 
 export function StatusBar() {
   const notice = useUi((ui) => ui.notice);
   const opening = useUi((ui) => ui.opening);
   return (
     <footer className="status-bar">
+      <WhatIfBadge />
       {opening && <Opening progress={opening} />}
       {notice && <NoticeLine notice={notice} />}
       {opening === null && notice === null && <AtRest />}

@@ -1,6 +1,12 @@
 import { describe, expect, it } from "vitest";
 import fc from "../../../../test/support/property.ts";
-import { beginning, shownName, shownText } from "./shown-text.ts";
+import { beginning, shortened, shownName, shownText } from "./shown-text.ts";
+
+it("says with … that a text goes on", () => {
+  expect(shortened("In inventory", 12)).toBe("In inventory");
+  expect(shortened("In inventory", 5)).toBe("In i…");
+  expect(shortened("In 👍🏽", 5)).toBe("In …");
+});
 
 describe("shown text", () => {
   it("gives controls, bidi controls and halves of pairs a shape", () => {

@@ -56,6 +56,10 @@ export function beginning(text: string, most: number): string {
   return text.slice(0, inPair ? most - 1 : most);
 }
 
+/** A text of at most so many characters, and with … at its end where there is more. */
+export const shortened = (text: string, most: number): string =>
+  text.length <= most ? text : `${beginning(text, Math.max(0, most - 1))}…`;
+
 /** A name in a line of the page: its beginning where it is very long, and then how long it is. */
 export function shownName(name: string, most = 200): string {
   const text = shownText(beginning(name, most)).replace(/[\t\n]/g, (each) => (each === "\t" ? "␉" : "␊"));

@@ -70,19 +70,19 @@ export function NothingOpen() {
       <LibrariesTable />
       <p>{shows}</p>
       <OpenButtons primary />
-      <p>
+      <div>
         <button type="button" disabled={busy} onClick={askEvidenceTest}>
           Does evidence help?
         </button>{" "}
         <span className="note">Measured here and now, in a miniature world.</span>
-      </p>
-      <p>
+      </div>
+      <div>
         New here?{" "}
         <button type="button" disabled={busy} onClick={askForTour}>
           {tourWasDone() ? "Take the tour again" : "Take the tour"}
         </button>{" "}
         <span className="note">of the sample: two minutes, by keyboard or mouse.</span>
-      </p>
+      </div>
       <p className="note">
         The sample is ten ScienceWorld tasks with a tiny teacher and a tiny student. Your own files:{" "}
         <code>sources.jsonl</code> and <code>episodes.jsonl</code>, plain or gzip, dropped anywhere on this

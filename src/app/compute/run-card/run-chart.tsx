@@ -8,7 +8,7 @@ import { shownName } from "../../base/text/shown-text.ts";
 import { useSize } from "../../base/use-size.ts";
 import { type CurvePoint, POINT_SHAPE, type ShownFigure, spread } from "./figures.ts";
 import { numberOf, readSeries, type Series, seriesCurve } from "./series.ts";
-import { type StageSpan, stageSpans } from "./stages.ts";
+import { type StageName, type StageSpan, stageNames, stageSpans } from "./stages.ts";
 
 const MARGIN = { left: 52, right: 20, top: 14, bottom: 24 };
 const HEIGHT = 154;
@@ -95,6 +95,9 @@ const Curves = memo(function Curves({
   const marks = runs.flatMap(({ series: own, place }) =>
     own.flatMap(({ id, figures }) => figures.marks.map((mark, n) => ({ id: `${id} ${n}`, place, mark }))),
   );
+  const texts = stages.map(({ name, who }) => (who === null ? name : `${who} ${name}`));
+  const at = stages.map(({ from }) => Math.max(MARGIN.left, x(from - 0.5)));
+  const names = stageNames(texts, at, width - MARGIN.right);
   const ends = spread(
     series.map(({ points }) => y(points.at(-1)?.y ?? 0)),
     10,
@@ -115,8 +118,9 @@ const Curves = memo(function Curves({
         <StageMark
           key={`${span.from} ${span.name}`}
           span={span}
-          at={Math.max(MARGIN.left, x(span.from - 0.5))}
-          room={stages[n + 1] === undefined ? width - MARGIN.right : x(stages[n + 1]!.from - 0.5)}
+          text={texts[n]!}
+          at={at[n]!}
+          shown={names[n]!}
           isFirst={n === 0}
         />
       ))}
@@ -172,31 +176,29 @@ const Curves = memo(function Curves({
   );
 });
 
-/** Where a stage begins, with its name where there is room for it; the first one begins with the chart. */
+/** Where a stage begins, with its name; the first one begins with the chart. */
 function StageMark({
-  span: { name, from, who },
+  span: { name, from },
+  text,
   at,
-  room,
+  shown,
   isFirst,
 }: {
   span: StageSpan;
-  /** Pixels from the left, of its first step and of what comes after it. */
+  /** Its name, with the curves that it is of. */
+  text: string;
+  /** Pixels from the left, of its first step. */
   at: number;
-  room: number;
+  shown: StageName | null;
   isFirst: boolean;
 }) {
-  const text = who === null ? name : `${who} ${name}`;
-  const fits = room - at > 8 + 6.5 * text.length;
   return (
     <g className="stage" data-stage={name}>
-      {!isFirst && (
-        <line x1={at} x2={at} y1={MARGIN.top} y2={HEIGHT - MARGIN.bottom}>
-          <title>{`${text} from step ${from} on`}</title>
-        </line>
-      )}
-      {fits && (
-        <text x={at + 4} y={MARGIN.top - 2}>
-          {text}
+      {(!isFirst || shown?.text !== text) && <title>{`${text} from step ${from} on`}</title>}
+      {!isFirst && <line x1={at} x2={at} y1={MARGIN.top} y2={HEIGHT - MARGIN.bottom} />}
+      {shown !== null && (
+        <text x={shown.x} y={MARGIN.top - 2} textAnchor={shown.anchor}>
+          {shown.text}
         </text>
       )}
     </g>

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { NO_FIGURES, type Run, type RunPoint } from "../runs/run.ts";
 import { newRun } from "../runs/runs-store.ts";
-import { stageSpans } from "./stages.ts";
+import { stageNames, stageSpans } from "./stages.ts";
 
 const run = (...stages: number[]): Run => ({
   ...newRun({ id: "a", where: "page", title: "", config: {} }),
@@ -31,4 +31,17 @@ it("says where stages begin, once where all curves agree, and whose they are whe
     { name: "graph", from: 3, who: "#1" },
   ]);
   expect(stageSpans([{ series: series(run()), place: 0 }])).toEqual([]);
+});
+
+it("names every stage at any width of the chart", () => {
+  const texts = ["vanilla", "graph-conditioned"];
+  const shown = (at: number[], right: number) => stageNames(texts, at, right).map((name) => name?.text);
+  expect(shown([50, 200], 400)).toEqual(texts);
+  // Half of a narrow chart.
+  expect(shown([50, 160], 270)).toEqual(["vanilla", "graph-conditio…"]);
+  // A stage that has just begun is named at the right end, before its line, and the first one keeps its name.
+  expect(stageNames(texts, [50, 260], 270)).toEqual([
+    { text: "vanilla", x: 54, anchor: "start" },
+    { text: "graph-condition…", x: 270, anchor: "end" },
+  ]);
 });

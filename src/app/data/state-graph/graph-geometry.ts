@@ -7,8 +7,11 @@ export interface Point {
   y: number;
 }
 
-/** Room around the drawing, in pixels. */
-const MARGIN = { left: 26, right: 26, top: 30, bottom: 18 };
+/** Room around the drawing, in pixels; at its sides also for the rings around the student's state. */
+const MARGIN = { side: 26, top: 30, bottom: 18 };
+
+/** At most so many rings are around the student's state. */
+export const MOST_RINGS = 3;
 /** Below the recorded states: the student's states that no execution visited. */
 const LANE = 34;
 
@@ -44,10 +47,11 @@ export function geometry(
   const largest = radius(task.states.reduce((most, { executions }) => Math.max(most, executions), 1));
   const across = Math.min(40, Math.max(17, 2 * largest + 7));
   const down = Math.min(34, Math.max(15, 2 * largest + 4));
-  const width = Math.max(room.width, MARGIN.left + MARGIN.right + (columns - 1) * across);
+  const side = Math.max(MARGIN.side, ringRadius(largest, MOST_RINGS));
+  const width = Math.max(room.width, 2 * side + (columns - 1) * across);
   const height = Math.max(room.height, MARGIN.top + MARGIN.bottom + LANE + (layout.rows - 1) * down);
   const lane = height - MARGIN.bottom - 4;
-  const x = scaleLinear([0, columns - 1], [MARGIN.left, width - MARGIN.right]);
+  const x = scaleLinear([0, columns - 1], [side, width - side]);
   const y = scaleLinear([0, Math.max(1, layout.rows - 1)], [MARGIN.top, lane - LANE]);
   return {
     width,

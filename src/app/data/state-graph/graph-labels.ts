@@ -1,8 +1,9 @@
-/** Where the labels beside states stand: over no state, no ring around one and no other label. */
+/** Where the labels beside states stand: in the drawing, over no state, no ring around one and no other label. */
 import type { TaskModel } from "../model.ts";
 import {
   type Geometry,
   letterFits,
+  MOST_RINGS,
   type PathPoint,
   type Point,
   placesAlong,
@@ -29,9 +30,6 @@ const MOST_LABELLED = 150;
 
 /** Half as wide as the student's path with its halo. */
 const PATH_RADIUS = 3.5;
-
-/** At most so many rings are around the student's state. */
-const MOST_RINGS = 3;
 
 const NONE: ReadonlyMap<number, readonly Label[]> = new Map();
 
@@ -65,12 +63,16 @@ export function graphLabels(
       return { left, right: left + width, top: node.y + y - LINE.above, bottom: node.y + y + LINE.below };
     };
     const isFree = (box: Box): boolean =>
+      box.left >= 0 &&
+      box.right <= place.width &&
+      box.top >= 0 &&
       !circles.some((circle) => touches(box, circle)) &&
       !taken.some((other) => overlap(box, other)) &&
       (kind === "letter" || !line.some((point) => touches(box, point)));
     const free = spots.find((spot) => isFree(boxOf(spot)));
     if (free !== undefined) taken.push(boxOf(free));
-    const label = { kind, text, ...(free ?? spots[0]!), crowded: free === undefined };
+    const shown = free ?? spots.find((spot) => boxOf(spot).left >= 0) ?? spots[0]!;
+    const label = { kind, text, ...shown, crowded: free === undefined };
     labels.set(state, [...(labels.get(state) ?? []), label]);
   };
   task.states.forEach(({ letter, executions }, i) => {

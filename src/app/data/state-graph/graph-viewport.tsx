@@ -93,10 +93,12 @@ export function GraphViewport({
       for (const [i, element] of [...(axis.current?.children ?? [])].entries()) {
         const x = place.x(labels[i]!.column) * view.k + view.x;
         const shown = x >= free && x > -20 && x < room.width + 20;
-        if (shown) free = x + Math.max(LABEL_ROOM, labels[i]!.text.length * 6 + 10);
+        const wide = labels[i]!.text.length * 6 + 10;
+        if (shown) free = x + Math.max(LABEL_ROOM, wide);
         const style = (element as HTMLElement).style;
         style.visibility = shown ? "" : "hidden";
-        style.transform = `translateX(${Math.round(x)}px)`;
+        // The last one is whole too.
+        style.transform = `translateX(${Math.round(Math.min(x, room.width - wide))}px)`;
       }
     };
   });

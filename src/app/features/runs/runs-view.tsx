@@ -38,12 +38,12 @@ export function RunsView({ beside }: { beside: ReactNode }) {
         {list.length > 0 ? (
           <RunList runs={list} />
         ) : (
-          <p className="note panel-note">
+          <div className="note panel-note">
             {known ? "No run yet. " : "Reading the runs… "}
             <button type="button" onClick={() => navigate({ view: "training" }, "push")}>
               Set one up
             </button>
-          </p>
+          </div>
         )}
       </section>
       {onChart.length > 0 && <RunCharts runs={onChart} />}

@@ -1,5 +1,7 @@
 /** Shares as bars, one group for each name: d3 scales, drawn by React. The tables beside it hold the same figures. */
 import { scaleBand, scaleLinear } from "d3";
+import { useRef } from "react";
+import { useSize } from "../../base/use-size.ts";
 
 export interface BarSeries {
   name: string;
@@ -8,7 +10,6 @@ export interface BarSeries {
   values: number[];
 }
 
-const WIDTH = 420;
 const HEIGHT = 150;
 const MARGIN = { left: 38, right: 4, top: 14, bottom: 20 };
 
@@ -21,8 +22,10 @@ export function BarChart({
   groups: string[];
   series: BarSeries[];
 }) {
+  const box = useRef<HTMLElement>(null);
+  const { width } = useSize(box);
   const places = groups.map((_, i) => String(i));
-  const x = scaleBand(places, [MARGIN.left, WIDTH - MARGIN.right]).padding(0.2);
+  const x = scaleBand(places, [MARGIN.left, Math.max(MARGIN.left, width - MARGIN.right)]).padding(0.2);
   const inner = scaleBand(
     series.map(({ name }) => name),
     [0, x.bandwidth()],
@@ -33,7 +36,7 @@ export function BarChart({
       `${group}: ${series.map(({ name, values }) => `${name} ${Math.round(100 * values[i]!)} %`).join(", ")}`,
   );
   return (
-    <figure className="bar-chart">
+    <figure className="bar-chart" ref={box}>
       <figcaption>
         {title}
         {series.length > 1 &&
@@ -46,10 +49,10 @@ export function BarChart({
             </span>
           ))}
       </figcaption>
-      <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label={`${title}. ${spoken.join("; ")}`}>
+      <svg width={width} height={HEIGHT} role="img" aria-label={`${title}. ${spoken.join("; ")}`}>
         {[0, 0.5, 1].map((tick) => (
           <g key={tick}>
-            <line className="grid" x1={MARGIN.left} x2={WIDTH} y1={y(tick)} y2={y(tick)} />
+            <line className="grid" x1={MARGIN.left} x2={width} y1={y(tick)} y2={y(tick)} />
             <text x={MARGIN.left - 4} y={y(tick)} dy="0.35em" textAnchor="end">
               {100 * tick} %
             </text>

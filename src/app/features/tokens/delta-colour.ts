@@ -2,10 +2,10 @@
  * The colours of a token. Light theme: a purple–green ramp, light enough for black text. Dark theme: an unchanged token
  * is as dark as its surroundings and a changed one glows, dark enough for white text.
  */
-import { interpolateBlues, interpolateLab, interpolatePRGn, piecewise, rgb, scaleLinear } from "d3";
+import { interpolateBlues, interpolateLab, piecewise, rgb, scaleLinear } from "d3";
 
-/** Part of the ramp that is used: black text keeps a contrast of at least 4.8 : 1 on it. */
-const RAMP = [0.2, 0.85] as const;
+/** From --down over neutral to --up, both lighter: black text keeps a contrast of at least 4.8 : 1 on it. */
+const lightDelta = piecewise(interpolateLab, ["#a876b8", "#eff0ef", "#3a9f84"]);
 
 /** The same three points for the dark theme: white text keeps at least 4.8 : 1 on all between them. */
 export const darkDelta = piecewise(interpolateLab, ["#9457b3", "#24282f", "#107d60"]);
@@ -19,8 +19,8 @@ const themed = (light: string, dark: string): string =>
 
 /** A function from Δ (nats) to a colour; |Δ| ≥ `limit` has the end colours. For pictures, which are light. */
 export function deltaColour(limit: number): (delta: number) => string {
-  const scale = scaleLinear([-limit, 0, limit], [RAMP[0], 0.5, RAMP[1]]).clamp(true);
-  return (delta) => interpolatePRGn(scale(delta));
+  const scale = scaleLinear([-limit, limit], [0, 1]).clamp(true);
+  return (delta) => lightDelta(scale(delta));
 }
 
 /** As `deltaColour`, in both themes. */

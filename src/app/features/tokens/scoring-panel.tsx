@@ -1,4 +1,4 @@
-/** The score button, and how far the scoring is. */
+/** The score button, and how far the scoring is: in places that are there before, so that nothing below moves. */
 import { formatRange } from "../../base/eta.ts";
 import { isModelAtWork } from "../../compute/computing.ts";
 import { scoreDecision, scoreKey, scoringRuns } from "../../compute/scoring/score.ts";
@@ -24,17 +24,20 @@ export function ScoringProgress({ job }: { job: ScoringJob }) {
     const opening = loading.teacher ?? loading.student;
     const done = opening?.done ?? scoring.done;
     const total = opening?.total ?? scoring.total;
+    const amount =
+      total > 0
+        ? ` · ${done.toLocaleString("en")} of ${total.toLocaleString("en")} ${opening?.unit ?? scoring.unit}`
+        : "";
+    const left =
+      opening !== undefined
+        ? ""
+        : scoring.eta === null
+          ? " · time left is known after the first pass"
+          : ` · ${formatRange(scoring.eta)} left`;
+    const text = `${opening?.label ?? scoring.label}${amount}${left}`;
     return (
       <div className="scoring" role="status" data-testid={TEST_IDS[job]}>
-        <span>
-          {opening?.label ?? scoring.label}
-          {total > 0 &&
-            ` · ${done.toLocaleString("en")} of ${total.toLocaleString("en")} ${opening?.unit ?? scoring.unit}`}
-          {opening === undefined &&
-            (scoring.eta === null
-              ? " · time left is known after the first pass"
-              : ` · ${formatRange(scoring.eta)} left`)}
-        </span>
+        <span title={text}>{text}</span>
         <progress max={total || 1} value={total === 0 ? undefined : done} aria-label="Scoring" />
         <button type="button" onClick={() => void scoringRuns.cancel()}>
           Cancel <span className="key">Esc</span>
@@ -45,11 +48,21 @@ export function ScoringProgress({ job }: { job: ScoringJob }) {
   if (scoring.status === "cancelling" && scoring.job === job) {
     return (
       <div className="scoring" role="status" data-testid={job === "contexts" ? "scoring" : "leaving-out"}>
-        Cancel requested; waiting for the device…
+        <span>Cancel requested; waiting for the device…</span>
       </div>
     );
   }
   return null;
+}
+
+/** How far the scoring is that has no place of its own in the view. */
+export function DecisionProgress() {
+  const scoring = useUi((ui) => ui.scoring);
+  const decision = useUi((ui) => ui.decision);
+  if (scoring.status !== "running" && scoring.status !== "cancelling") return null;
+  // Parts that are left out of this decision's evidence have their progress beside them.
+  const elsewhere = scoring.job !== "changes" && (decision === null || scoring.key !== scoreKey(decision));
+  return scoring.job === "contexts" || elsewhere ? <ScoringProgress job={scoring.job} /> : null;
 }
 
 export function ScoringPanel({ scored }: { scored: boolean }) {
@@ -57,11 +70,6 @@ export function ScoringPanel({ scored }: { scored: boolean }) {
   const computing = useUi(isModelAtWork);
   const training = useUi((ui) => ui.training.status);
   const decision = useUi((ui) => ui.decision);
-  const busy = scoring.status === "running" || scoring.status === "cancelling";
-  // Parts that are left out of this decision's evidence have their progress beside them.
-  const elsewhere =
-    busy && scoring.job !== "changes" && (decision === null || scoring.key !== scoreKey(decision));
-  if (busy && (scoring.job === "contexts" || elsewhere)) return <ScoringProgress job={scoring.job} />;
   const failed =
     scoring.status === "failed" &&
     scoring.job === "contexts" &&

@@ -6,6 +6,7 @@ import { type Side, sideOf, withEvidence, withoutEvidence } from "../../compute/
 import type { TokenScores } from "../../compute/store.ts";
 import type { Compared } from "./comparison.ts";
 import { largestChanges } from "./largest-changes.ts";
+import { curveOf } from "./plots/position-plots.tsx";
 import { TopTable } from "./top-tables.tsx";
 import { type InUnits, sumOf, unitOf } from "./units.ts";
 
@@ -75,11 +76,11 @@ export function TokenCard({
             </tr>
           </thead>
           <tbody>
-            {columns.map(({ key, label, logprobs }) => (
+            {columns.map(({ key, label, logprobs }, i) => (
               <tr key={key}>
                 <th scope="row">{label}</th>
                 <td className="number">
-                  <span className="bar" aria-hidden="true">
+                  <span className={`bar ${curveOf(key, i).className}`} aria-hidden="true">
                     <span style={{ width: `${Math.exp(logprobs[at]!) * 100}%` }} />
                   </span>
                   {probability(logprobs[at]!)}

@@ -28,7 +28,7 @@ import { CumulativePlot, LogProbabilityPlot } from "./plots/position-plots.tsx";
 import { ScatterPlot } from "./plots/scatter-plot.tsx";
 import { usePreferences } from "./preferences.ts";
 import { RecordedPanel } from "./recorded-panel.tsx";
-import { ScoringPanel } from "./scoring-panel.tsx";
+import { DecisionProgress, ScoringPanel } from "./scoring-panel.tsx";
 import { flips, SIGNAL_TITLES, tokenSignal } from "./signal.ts";
 import { SignalBar } from "./signal-bar.tsx";
 import { ReferencesPanel } from "./teacher/references-panel.tsx";
@@ -38,7 +38,7 @@ import { TokenStrip } from "./token-strip.tsx";
 import { TokenTable } from "./token-table.tsx";
 import { AskDistribution } from "./top-tables.tsx";
 import { UnitBar } from "./unit-bar.tsx";
-import { type InUnits, inUnits, mostMoved } from "./units.ts";
+import { type InUnits, inUnits, mostMoved, unitOf } from "./units.ts";
 
 export function TokensView() {
   const task = useUi((ui) => ui.task);
@@ -71,6 +71,7 @@ export function TokensView() {
           <section className="panel" aria-labelledby="tokens-title">
             <div className="panel-head">
               <h2 id="tokens-title">The same response under two contexts</h2>
+              <DecisionProgress />
               {scores !== undefined && <ScoredTools />}
             </div>
             <Notes />
@@ -183,6 +184,9 @@ function Controls({ compared }: { compared: Compared | null }) {
     <>
       <h3>Models</h3>
       <ModelPickers problem={null} />
+      <h3>Scoring</h3>
+      <EndOfTurnSwitch />
+      <MemoryNote job="score" />
       {compared !== null && (
         <>
           <h3>Contexts</h3>
@@ -193,9 +197,6 @@ function Controls({ compared }: { compared: Compared | null }) {
           <UnitBar />
         </>
       )}
-      <h3>Scoring</h3>
-      <EndOfTurnSwitch />
-      <MemoryNote job="score" />
     </>
   );
 }
@@ -310,9 +311,12 @@ function Details({
   const library = useUi((ui) => ui.library);
   const student = sideOf(scores, "student")?.provenance;
   const { base, side } = compared;
+  const { deltas } = units.compared;
   const context = ({ promptIds }: Side): string => `${promptIds!.length.toLocaleString("en")} tokens`;
   const shown = {
-    pinned: token,
+    units,
+    // The token that stands for its unit: pressed again, it is no longer selected.
+    pinned: token === null ? null : units.leads[unitOf(units, token)]!,
     fileName: decisionFileName(decision),
     caption: pictureCaption(
       compared,
@@ -327,12 +331,12 @@ function Details({
         <TokenTable units={units} token={token} />
       </div>
       <div className="panel token-plots">
-        <LogProbabilityPlot compared={compared} {...shown} />
-        {compared.deltas !== null && (
+        <LogProbabilityPlot {...shown} />
+        {deltas !== null && (
           <>
-            <ScatterPlot compared={compared} {...shown} />
-            <CumulativePlot deltas={compared.deltas} {...shown} />
-            <Largest pieces={scores.pieces} deltas={compared.deltas} pinned={token} />
+            <ScatterPlot {...shown} />
+            <CumulativePlot deltas={deltas} {...shown} />
+            <Largest units={units} deltas={deltas} pinned={shown.pinned} />
           </>
         )}
       </div>

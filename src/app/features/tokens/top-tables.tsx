@@ -4,12 +4,13 @@ import { nats, probability, shortToken } from "../../base/format.ts";
 import { isModelAtWork } from "../../compute/computing.ts";
 import { LISTED, TOP } from "../../compute/scoring/known-distribution.ts";
 import { scoreKey } from "../../compute/scoring/score.ts";
-import { argmaxFlips } from "../../compute/side.ts";
+import { argmaxFlips, type Side } from "../../compute/side.ts";
 import { useUi } from "../../compute/store.ts";
 import { alternatives, type Known } from "./alternatives.ts";
 import type { Compared } from "./comparison.ts";
 import { deltaLimit, themedDelta } from "./delta-colour.ts";
 import { canTell, scoreDistributions } from "./distribution.ts";
+import { curveOf } from "./plots/position-plots.tsx";
 import { ScoringProgress } from "./scoring-panel.tsx";
 
 export function TopTable({ compared, token, text }: { compared: Compared; token: number; text: string }) {
@@ -20,6 +21,7 @@ export function TopTable({ compared, token, text }: { compared: Compared; token:
     return <AskDistribution compared={compared} />;
   const flips = argmaxFlips(base.distribution, side.distribution, token);
   const rows = alternatives(base, side, token, text);
+  const sideClass = (of: Side): string => curveOf(of.key, columns.indexOf(of)).className;
   const limit = deltaLimit(rows.map((row) => row.side.logprob - row.base.logprob));
   const colour = themedDelta(limit);
   return (
@@ -58,8 +60,8 @@ export function TopTable({ compared, token, text }: { compared: Compared; token:
                     <code>{shortToken(text)}</code>
                   </bdi>
                 </th>
-                <Probability of={known.base} />
-                <Probability of={known.side} />
+                <Probability of={known.base} side={sideClass(base)} />
+                <Probability of={known.side} side={sideClass(side)} />
                 <td className="number">
                   {exact ? (
                     <span className="swatch" style={{ backgroundColor: colour(delta) }}>
@@ -83,10 +85,10 @@ export function TopTable({ compared, token, text }: { compared: Compared; token:
   );
 }
 
-function Probability({ of: { logprob, atMost, rank } }: { of: Known }) {
+function Probability({ of: { logprob, atMost, rank }, side }: { of: Known; side: string }) {
   return (
     <td className="number" title={rank === null ? `not among the ${TOP} most probable` : `rank ${rank}`}>
-      <span className="bar" aria-hidden="true">
+      <span className={`bar ${side}`} aria-hidden="true">
         <span style={{ width: `${atMost ? 0 : Math.exp(logprob) * 100}%` }} />
       </span>
       {atMost && "< "}

@@ -5,6 +5,9 @@ import { largestChanges } from "./largest-changes.ts";
 export const UNITS = ["pieces", "words", "actions"] as const;
 export type Unit = (typeof UNITS)[number];
 
+/** What one of them is called. */
+export const UNIT_NAMES: Record<Unit, string> = { pieces: "token", words: "word", actions: "part" };
+
 /** The tokens [from, to) of a response, read as one. */
 export interface TokenRange {
   from: number;

@@ -1,4 +1,4 @@
-/** Parts of the evidence × tokens: what each part adds to each token, as colours. */
+/** Parts of the evidence × tokens: what each part adds to each token, as colours; a part not left out yet has none. */
 import type { EvidencePart } from "../../../../core/evidence/index.ts";
 import { eventNumber } from "../../../../core/evidence/phrases.ts";
 import { nats, shortToken } from "../../../base/format.ts";
@@ -13,45 +13,37 @@ import type { LeftOutRow } from "./left-out-rows.ts";
 /** Height of a row and least width of a column, in pixels. */
 const CELL = 16;
 
-const RECORDS: Record<EvidencePart["record"], string> = {
-  note: "note",
-  student: "student",
-  success: "success",
-  failure: "failure",
-};
-
-const order = Object.keys(RECORDS);
-
-/** In the order in which the evidence has them. */
-function inOrder(rows: readonly LeftOutRow[]): LeftOutRow[] {
-  const place = ({ result: { part } }: LeftOutRow): number =>
-    1e6 * order.indexOf(part.record) + (part.event ?? -1);
-  return [...rows].sort((a, b) => place(a) - place(b));
-}
-
 export function EffectMap({
-  rows: all,
+  parts,
+  rows,
   units,
   token,
   chosen,
 }: {
+  /** A row each, so that the map is as high at first as at the end. */
+  parts: readonly EvidencePart[];
+  /** Of those that were left out. */
   rows: readonly LeftOutRow[];
   units: InUnits;
   token: number | null;
   chosen: EvidencePart | null;
 }) {
-  const rows = inOrder(all);
   const { ranges, leads, texts } = units;
-  const cells = rows.map(({ effects }) => ranges.map((range) => sumOf(effects, range)));
-  const limit = cells.flat().reduce((most, value) => Math.max(most, Math.abs(value)), 0.5);
+  const cells = parts.map((part) => {
+    const row = rows.find(({ result }) => samePart(result.part, part));
+    return row === undefined ? null : ranges.map((range) => sumOf(row.effects, range));
+  });
+  const limit = cells
+    .flatMap((row) => row ?? [])
+    .reduce((most, value) => Math.max(most, Math.abs(value)), 0.5);
   const colour = themedDelta(limit);
   const at = token === null ? -1 : unitOf(units, token);
   const width = ranges.length * CELL;
-  const height = rows.length * CELL;
+  const height = parts.length * CELL;
   const cellAt = (event: React.MouseEvent<SVGSVGElement>): { row: number; column: number } => {
     const box = event.currentTarget.getBoundingClientRect();
     return {
-      row: Math.min(rows.length - 1, Math.floor(((event.clientY - box.top) / box.height) * rows.length)),
+      row: Math.min(parts.length - 1, Math.floor(((event.clientY - box.top) / box.height) * parts.length)),
       column: Math.min(
         ranges.length - 1,
         Math.floor(((event.clientX - box.left) / box.width) * ranges.length),
@@ -66,12 +58,12 @@ export function EffectMap({
       </figcaption>
       <div className="effect-map-rows">
         <ol aria-hidden="true">
-          {rows.map(({ result: { part } }) => (
+          {parts.map((part) => (
             <li
               key={`${part.record}@${part.event}`}
               className={chosen !== null && samePart(part, chosen) ? "chosen" : ""}
             >
-              {RECORDS[part.record]}
+              {part.record}
               {part.event !== null && ` ${eventNumber(part.event)}`}
             </li>
           ))}
@@ -89,12 +81,16 @@ export function EffectMap({
             onMouseLeave={() => hover(null)}
             onClick={(event) => {
               const { row, column } = cellAt(event);
-              navigate({ token: leads[column]!, part: rows[row]!.result.part });
+              navigate({ token: leads[column]!, part: parts[row]! });
             }}
           >
-            <rect className="ground" width={width} height={height} />
+            {parts.map((part, y) =>
+              cells[y] === null ? null : (
+                <rect key={partName(part)} className="ground" y={y * CELL} width={width} height={CELL} />
+              ),
+            )}
             {cells.flatMap((row, y) =>
-              row.flatMap((value, x) =>
+              (row ?? []).flatMap((value, x) =>
                 // Most cells are what is behind them: a long response has thousands.
                 Math.abs(value) < limit / 100 ? (
                   []
@@ -108,7 +104,7 @@ export function EffectMap({
                     height={CELL}
                     style={{ fill: colour(value) }}
                   >
-                    <title>{`${shortToken(texts[x]!)}: ${partName(rows[y]!.result.part)} adds ${nats(value, true)}`}</title>
+                    <title>{`${shortToken(texts[x]!)}: ${partName(parts[y]!)} adds ${nats(value, true)}`}</title>
                   </rect>
                 ),
               ),

@@ -2,7 +2,7 @@
 import { useEffect, useRef } from "react";
 import type { EvidencePart, EvidenceSpan } from "../../../../core/evidence/index.ts";
 import { nats } from "../../../base/format.ts";
-import { beginning, shownText } from "../../../base/text/shown-text.ts";
+import { shortened, shownText } from "../../../base/text/shown-text.ts";
 import type { DecisionModel } from "../../../data/model.ts";
 import { navigate } from "../../../data/navigate.ts";
 import { partName, samePart } from "../../../url/part-name.ts";
@@ -19,6 +19,10 @@ function partOf({ kind, part, position }: EvidenceSpan): EvidencePart | null {
   if (part === "heading") return { record: kind, event: null };
   return part === "event" ? { record: kind, event: position } : null;
 }
+
+/** Every part of a decision's evidence that can be left out, in the evidence's order. */
+export const evidenceParts = ({ evidence }: Pick<DecisionModel, "evidence">): EvidencePart[] =>
+  evidence.spans.map(partOf).filter((part) => part !== null);
 
 /** Of a share of Δ: `101 %`. */
 export const percentOf = (share: number): string => `${Math.round(100 * share).toLocaleString("en")} %`;
@@ -91,7 +95,7 @@ export function EvidenceBars({
                 {effect === null ? "" : nats(effect, true)}
               </span>
               <bdi className="record-text">
-                {shownText(beginning(evidence.text.slice(span.start, span.end).trim(), SHOWN))}
+                {shownText(shortened(evidence.text.slice(span.start, span.end).trim(), SHOWN))}
               </bdi>
             </button>
           </li>

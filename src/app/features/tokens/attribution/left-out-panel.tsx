@@ -14,7 +14,7 @@ import { MovedTokens } from "../changes/moved-tokens.tsx";
 import { JobProgress } from "../job-progress.tsx";
 import { type InUnits, rangeName, sumOf, type TokenRange, unitOf } from "../units.ts";
 import { EffectMap } from "./effect-map.tsx";
-import { EvidenceBars, percentOf } from "./evidence-bars.tsx";
+import { EvidenceBars, evidenceParts, percentOf } from "./evidence-bars.tsx";
 import { recordsWithEvents, scoreLeftOut, scorePointed } from "./leave-out.ts";
 import { explains, type LeftOutRow, leftOutRows, passesOf } from "./left-out-rows.ts";
 import { LeftOutTable } from "./left-out-table.tsx";
@@ -60,21 +60,27 @@ export function LeftOutPanel({
   const tokens = withEvidence(scores).promptIds!.length + scores.ids.length;
   // Events say more than the records that they are of.
   const [told, ofAll, what] =
-    events.length > 0
+    events.length > 0 || records.length === 0
       ? ([events, parts.events, "event"] as const)
       : ([records, parts.records, "record"] as const);
   // A key asks for it from anywhere in the view.
-  const panel = useRef<HTMLElement>(null);
-  const atWork = useUi(({ scoring }) => scoring.status === "running" && scoring.job === "left-out");
+  const tools = useRef<HTMLDivElement>(null);
+  const atWork = useUi(
+    ({ scoring }) =>
+      (scoring.status === "running" || scoring.status === "cancelling") &&
+      scoring.job === "left-out" &&
+      scoring.key === scoreKey(decision),
+  );
   useEffect(() => {
-    if (atWork) panel.current?.scrollIntoView({ block: "nearest" });
+    if (atWork) tools.current?.scrollIntoView({ block: "nearest" });
   }, [atWork]);
+  // All that the figures will take, from the first on: nothing below moves as they come.
+  const isShown = rows.length > 0 || atWork;
   return (
-    <section ref={panel} className="panel left-out" aria-labelledby="left-out-title" data-testid="left-out">
+    <section className="panel left-out" aria-labelledby="left-out-title" data-testid="left-out">
       <div className="panel-head">
         <h2 id="left-out-title">Which part of the evidence moved it</h2>
       </div>
-      <JobProgress job="left-out" at={scoreKey(decision)} />
       <Headline
         rows={told}
         asked={told.length < ofAll ? countOf(told.length, what) : null}
@@ -95,7 +101,7 @@ export function LeftOutPanel({
           </span>
         </div>
       )}
-      <div className="left-out-tools">
+      <div ref={tools} className="left-out-tools">
         <button
           type="button"
           className={events.length === 0 ? "primary" : ""}
@@ -111,32 +117,47 @@ export function LeftOutPanel({
         >
           Leave out each record
         </button>
-        {events.length < parts.events &&
-          recordsWithEvents(decision).length > 1 &&
+        {recordsWithEvents(decision).length > 1 &&
           recordsWithEvents(decision).map((record) => (
-            <button key={record} type="button" disabled={busy} onClick={() => void scoreLeftOut(record)}>
+            <button
+              key={record}
+              type="button"
+              disabled={busy || events.length === parts.events}
+              onClick={() => void scoreLeftOut(record)}
+            >
               Events of {partName({ record, event: null })}
             </button>
           ))}
-        <span className="note">
-          {decision.selection.text !== undefined
-            ? "The evidence was edited by hand: it has no recorded parts to leave out."
-            : `${events.length} of ${countOf(parts.events, "event")} and ${records.length} of ${countOf(parts.records, "record")} left out; each is a pass of the teacher over at most ${tokens.toLocaleString("en")} tokens`}
-        </span>
+        <JobProgress job="left-out" at={scoreKey(decision)} />
+        {!atWork && (
+          <span className="note">
+            {decision.selection.text !== undefined
+              ? "The evidence was edited by hand: it has no recorded parts to leave out."
+              : `${events.length} of ${countOf(parts.events, "event")} and ${records.length} of ${countOf(parts.records, "record")} left out; each is a pass of the teacher over at most ${tokens.toLocaleString("en")} tokens`}
+          </span>
+        )}
       </div>
-      {rows.length > 0 && (
+      {isShown && (
         <EvidenceBars decision={decision} rows={rows} range={range} delta={delta} chosen={chosen} />
       )}
-      {rows.length > 0 && <EffectMap rows={told} units={units} token={token} chosen={chosen} />}
+      {isShown && (
+        <EffectMap
+          parts={evidenceParts(decision).filter(({ event }) => (event !== null) === (what === "event"))}
+          rows={told}
+          units={units}
+          token={token}
+          chosen={chosen}
+        />
+      )}
       {shown !== undefined && <MovedTokens scores={scores} row={shown} token={token} />}
-      {rows.length > 0 && (
+      {isShown && (
         <details className="left-out-figures">
           <summary>In figures</summary>
           {records.length > 0 && <LeftOutTable label="Records left out" rows={records} {...tables} />}
           {events.length > 0 && <LeftOutTable label="Events left out" rows={events} {...tables} />}
         </details>
       )}
-      {rows.length > 0 && <Facts scores={scores} decision={decision} />}
+      {isShown && <Facts scores={scores} decision={decision} />}
     </section>
   );
 }

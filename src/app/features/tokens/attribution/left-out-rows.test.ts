@@ -77,4 +77,8 @@ describe("explains", () => {
     expect(explains(events, token(0), -4)).toBeNull();
     expect(explains([], token(0), 4)).toBeNull();
   });
+  it("names none whose share is next to nothing", () => {
+    expect(explains(events, token(0), 8 / 0.06)).toMatchObject({ effect: 8 });
+    expect(explains(events, token(0), 8 / 0.04)).toBeNull();
+  });
 });

@@ -51,8 +51,11 @@ export interface Explained {
 /** A change below this is noise, in nats: there is nothing to explain. */
 const NOISE = 0.02;
 
+/** A smaller share explains nothing. */
+const LEAST_SHARE = 0.05;
+
 /**
- * The part that does most of what all of the evidence does, where one does anything in that direction. Shares of several
+ * The part that does most of what all of the evidence does, where one does a share of it that is worth a name. Shares of several
  * parts need not add up to 1.
  *
  * @param delta log p with all of the evidence − log p without any
@@ -67,7 +70,7 @@ export function explains(
   for (const row of rows) {
     const effect = effectOn(row, range);
     const share = effect / delta;
-    if (share > (best?.share ?? 0)) best = { part: row.result.part, effect, share };
+    if (share >= LEAST_SHARE && share > (best?.share ?? 0)) best = { part: row.result.part, effect, share };
   }
   return best;
 }

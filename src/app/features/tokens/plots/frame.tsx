@@ -7,7 +7,7 @@ import { useSize } from "../../../base/use-size.ts";
 import { navigate } from "../../../data/navigate.ts";
 import { hover } from "../hover.ts";
 
-export const MARGIN = { left: 46, right: 12, top: 10, bottom: 28 };
+export const MARGIN = { left: 46, right: 12, top: 10, bottom: 31 };
 
 export interface Scales {
   x: ScaleLinear<number, number>;
@@ -138,7 +138,7 @@ export function Plot({
             </g>
           ))}
           {xTicks.map((tick) => (
-            <text key={tick} className="tick-x" x={x(tick)} y={height - 15} textAnchor="middle">
+            <text key={tick} className="tick-x" x={x(tick)} y={height - 17} textAnchor="middle">
               {tickText(x, 5)(tick)}
             </text>
           ))}

@@ -1,18 +1,19 @@
-/** The tokens that change most, the largest first. */
+/** The tokens, words or parts that change most, the largest first. */
 import { useMemo } from "react";
 import { nats, shortToken } from "../../../base/format.ts";
 import { navigate } from "../../../data/navigate.ts";
 import { hover, useHover } from "../hover.ts";
 import { largestChanges } from "../largest-changes.ts";
+import type { InUnits } from "../units.ts";
 
 const SHOWN = 10;
 
 export function Largest({
-  pieces,
+  units: { texts, leads, ranges },
   deltas,
   pinned,
 }: {
-  pieces: readonly string[];
+  units: InUnits;
   deltas: Float32Array;
   pinned: number | null;
 }) {
@@ -25,8 +26,9 @@ export function Largest({
         Largest |Δ| <span className="key">,</span> <span className="key">.</span>
       </h3>
       <ol>
-        {order.map((token) => {
-          const delta = deltas[token]!;
+        {order.map((unit) => {
+          const delta = deltas[unit]!;
+          const token = leads[unit]!;
           const width = (50 * Math.abs(delta)) / most;
           return (
             <li key={token}>
@@ -40,8 +42,8 @@ export function Largest({
                 onBlur={() => hover(null)}
                 onClick={() => navigate({ token: token === pinned ? null : token })}
               >
-                <span className="note">{token}</span>
-                <code>{shortToken(pieces[token]!)}</code>
+                <span className="note">{ranges[unit]!.from}</span>
+                <code>{shortToken(texts[unit]!)}</code>
                 <span className="diverging" aria-hidden="true">
                   <span
                     className={delta < 0 ? "less" : "more"}

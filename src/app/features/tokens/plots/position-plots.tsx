@@ -2,7 +2,7 @@
 import { line } from "d3";
 import { memo, useMemo } from "react";
 import { nats } from "../../../base/format.ts";
-import type { Compared } from "../comparison.ts";
+import { type InUnits, UNIT_NAMES } from "../units.ts";
 import { type LegendEntry, Plot, padded, type Scales } from "./frame.tsx";
 import { PositionMarks } from "./marks.tsx";
 
@@ -29,12 +29,9 @@ interface Curve extends LegendEntry {
   values: ArrayLike<number>;
 }
 
-/** The nearest position on the x axis. */
-export function nearestPosition(tokens: number) {
-  return (px: number, _: number, { x }: Scales): number | null => {
-    const token = Math.round(x.invert(px));
-    return token < 0 || token >= tokens ? null : token;
-  };
+/** The token of the nearest position on the x axis. */
+function nearestPosition({ leads }: InUnits) {
+  return (px: number, _: number, { x }: Scales): number | null => leads[Math.round(x.invert(px))] ?? null;
 }
 
 const Curves = memo(function Curves({ curves, scales }: { curves: readonly Curve[]; scales: Scales }) {
@@ -65,15 +62,15 @@ const Curves = memo(function Curves({ curves, scales }: { curves: readonly Curve
 });
 
 interface Shown {
-  compared: Compared;
+  units: InUnits;
   pinned: number | null;
   /** Names the decision, for files. */
   fileName: string;
   caption: string;
 }
 
-export function LogProbabilityPlot({ compared, pinned, fileName, caption }: Shown) {
-  const { columns } = compared;
+export function LogProbabilityPlot({ units, pinned, fileName, caption }: Shown) {
+  const { columns } = units.compared;
   const curves = useMemo(
     () =>
       columns.map(({ key, label, logprobs }, at): Curve => {
@@ -85,18 +82,17 @@ export function LogProbabilityPlot({ compared, pinned, fileName, caption }: Show
     const ends = curves.flatMap(({ values }) => padded(values, [0]));
     return padded(ends);
   }, [curves]);
-  const tokens = columns[0]?.logprobs.length ?? 0;
   return (
     <Plot
       title="log p by position"
       label={`log p by position: ${columns.map(({ label }) => label).join(", ")}`}
-      xLabel="token"
+      xLabel={UNIT_NAMES[units.unit]}
       yLabel="log p"
-      xDomain={[0, Math.max(1, tokens - 1)]}
+      xDomain={[0, Math.max(1, units.ranges.length - 1)]}
       yDomain={domain}
       wholeX
       legend={curves}
-      tokenAt={nearestPosition(tokens)}
+      tokenAt={nearestPosition(units)}
       pinned={pinned}
       fileName={`${fileName}-logp`}
       caption={caption}
@@ -104,7 +100,7 @@ export function LogProbabilityPlot({ compared, pinned, fileName, caption }: Show
       {(scales) => (
         <>
           <Curves curves={curves} scales={scales} />
-          <PositionMarks scales={scales} pinned={pinned} />
+          <PositionMarks scales={scales} units={units} pinned={pinned} />
         </>
       )}
     </Plot>
@@ -113,11 +109,12 @@ export function LogProbabilityPlot({ compared, pinned, fileName, caption }: Show
 
 /** Σ Δ of the tokens up to each. */
 export function CumulativePlot({
+  units,
   deltas,
   pinned,
   fileName,
   caption,
-}: Omit<Shown, "compared"> & { deltas: Float32Array }) {
+}: Shown & { deltas: Float32Array }) {
   const curves = useMemo((): Curve[] => {
     let sum = 0;
     const values = Float64Array.from(deltas, (delta) => {
@@ -131,12 +128,12 @@ export function CumulativePlot({
     <Plot
       title="Cumulative Δ"
       label={`Cumulative Δ by position: ${nats(values[values.length - 1] ?? 0, true)} nats at the end`}
-      xLabel="token"
+      xLabel={UNIT_NAMES[units.unit]}
       yLabel="Σ Δ, nats"
       xDomain={[0, Math.max(1, deltas.length - 1)]}
       yDomain={padded(values, [0])}
       wholeX
-      tokenAt={nearestPosition(deltas.length)}
+      tokenAt={nearestPosition(units)}
       pinned={pinned}
       fileName={`${fileName}-cumulative`}
       caption={caption}
@@ -151,7 +148,7 @@ export function CumulativePlot({
             y2={scales.y(0)}
           />
           <Curves curves={curves} scales={scales} />
-          <PositionMarks scales={scales} pinned={pinned} />
+          <PositionMarks scales={scales} units={units} pinned={pinned} />
         </>
       )}
     </Plot>

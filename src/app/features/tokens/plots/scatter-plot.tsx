@@ -1,6 +1,6 @@
 /** Each token’s log p under the two compared sides: above the diagonal the compared side gives it more. */
 import { memo } from "react";
-import type { Compared } from "../comparison.ts";
+import { type InUnits, UNIT_NAMES } from "../units.ts";
 import { Plot, padded, type Scales } from "./frame.tsx";
 import { PointMarks } from "./marks.tsx";
 
@@ -29,30 +29,31 @@ const Points = memo(function Points({
 });
 
 export function ScatterPlot({
-  compared: { base, side },
+  units,
   pinned,
   fileName,
   caption,
 }: {
-  compared: Compared;
+  units: InUnits;
   pinned: number | null;
   fileName: string;
   caption: string;
 }) {
+  const { base, side } = units.compared;
   const [xs, ys] = [base.logprobs, side.logprobs];
   const domain = padded([...padded(xs, [0]), ...padded(ys, [0])]);
   const nearest = (px: number, py: number, { x, y }: Scales): number | null => {
     let [best, distance] = [null as number | null, REACH];
     for (let i = 0; i < xs.length; i++) {
       const away = Math.hypot(x(xs[i]!) - px, y(ys[i]!) - py);
-      if (away < distance) [best, distance] = [i, away];
+      if (away < distance) [best, distance] = [units.leads[i]!, away];
     }
     return best;
   };
   return (
     <Plot
       title="Side against base"
-      label={`Each token’s log p: across, ${base.label}; up, ${side.label}`}
+      label={`Each ${UNIT_NAMES[units.unit]}’s log p: across, ${base.label}; up, ${side.label}`}
       xLabel={`log p ${base.label}`}
       yLabel={`log p ${side.label}`}
       xDomain={domain}
@@ -72,7 +73,11 @@ export function ScatterPlot({
             y2={scales.y(domain[1])}
           />
           <Points xs={xs} ys={ys} scales={scales} />
-          <PointMarks place={(token) => [scales.x(xs[token]!), scales.y(ys[token]!)]} pinned={pinned} />
+          <PointMarks
+            place={(unit) => [scales.x(xs[unit]!), scales.y(ys[unit]!)]}
+            units={units}
+            pinned={pinned}
+          />
         </>
       )}
     </Plot>
