@@ -20,6 +20,7 @@ if (folder !== null && isMainThread && process.env.GCOPD_RUN !== folder) {
   await begin(join(folder, "pid"));
   process.on("exit", (code) => {
     try {
+      // Not waited for until it is on the disk: a run whose record a power cut took is lost, and goes on from its checkpoint.
       writeFileSync(join(folder, "exit.part"), JSON.stringify({ code }));
       renameSync(join(folder, "exit.part"), join(folder, "exit"));
     } catch {
@@ -32,7 +33,8 @@ async function begin(path) {
   let file;
   try {
     file = openSync(path, "wx");
-    // All of it, or an error that ends this run before it begins.
+    // All of it, or an error that ends this run before it begins. After a power cut no process of that name is left to
+    // find, so it need not be on the disk.
     writeFileSync(file, String(process.pid));
     closeSync(file);
   } catch (error) {
