@@ -72,6 +72,18 @@ describe.each([
     },
   );
 
+  it("gives the file its name once it is on the disk, and puts the name there too", async () => {
+    files.arm(folder);
+    await work();
+    const done = files.operations.map(
+      ({ name, path }) => `${name.replace(/^handle\.|Sync$/g, "")} ${path.endsWith(".part") ? "part" : path}`,
+    );
+    const order = done
+      .filter((line) => /^(sync|fsync|write|rename) /.test(line))
+      .map((line) => line.replace("fsync", "sync"));
+    expect(order.slice(-4)).toEqual(["write part", "sync part", "rename part", `sync ${folder}`]);
+  });
+
   it("keeps the old file when the disk becomes full in the midst of it", async () => {
     const errors: unknown[] = [];
     await files.each("full", standing("file", OLD), async () => {

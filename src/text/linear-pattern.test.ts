@@ -49,6 +49,11 @@ describe("patterns that take longer than their text allows are refused", () => {
     ["a+(?=b)", BOUND],
     ["(?<=a+)b", BOUND],
     ["(?:a?){30}", VARIES],
+    // Fast at the end of a pattern, where nothing comes after them.
+    ["(?:\\s+(?!\\S))+", BOUND],
+    ["(?:\\s+(?!\\S)|b)*", BOUND],
+    ["(?:\\s+(?!\\S))b", BOUND],
+    ["(?=\\s+(?!\\S))a", BOUND],
     ["(?:){30}", "repeats a part that can match nothing"],
     [`${"a?".repeat(30)}${"a".repeat(30)}`, "can match in more than 64 ways"],
     ["a{0,1000}b", "can match in more than 64 ways"],

@@ -112,3 +112,25 @@ it("adds up the time of all attempts, also of one that was killed and of steps t
     vi.useRealTimers();
   }
 });
+
+it("has a step's lines on the disk when the step is told, before its checkpoint", () => {
+  const paths = ["events.jsonl", "metrics.jsonl"].map((name) => join(folder, name));
+  const log = new EventLog(paths[0]!, paths[1]!);
+  const updated = {
+    type: "updated",
+    step: 101,
+    ...{ stage: 0, epoch: 0, batch: 0 },
+    metrics: {},
+    seconds: 1,
+  };
+  files.arm(folder);
+  log.write(start);
+  const { length } = files.operations;
+  log.write({ ...updated, updateSeconds: 1, tokensPerSecond: 1 } as unknown as TrainEvent);
+  const told = files.operations.slice(length);
+  for (const path of paths) {
+    const done = told.filter((operation) => operation.path === path).map(({ name }) => name);
+    expect(done).toEqual(["writeSync", "fsyncSync"]);
+  }
+  log.close();
+});

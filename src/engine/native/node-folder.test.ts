@@ -1,7 +1,8 @@
 import { mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { FileFaults } from "../../../test/support/file-faults.ts";
 import { InputError } from "../../core/errors.ts";
 import { createFolder, openFolder } from "./node-folder.ts";
 
@@ -80,4 +81,20 @@ test("links to files count as files", async () => {
   await symlink(join(root, "file"), join(root, "link"));
   await symlink(join(root, "gone"), join(root, "broken"));
   expect(await openFolder(root).list()).toEqual(["file", "link"]);
+});
+
+test("a folder gets its name once all is on the disk, and the name is put there too", async () => {
+  const faults = await FileFaults.install();
+  try {
+    faults.arm(root);
+    const writer = createFolder(join(root, "model"));
+    await writer.write("a.txt", bytes("hello"));
+    await writer.commit();
+  } finally {
+    faults.restore();
+  }
+  const order = faults.operations
+    .filter(({ name }) => name === "handle.sync" || name === "rename")
+    .map(({ name, path }) => `${name} ${relative(root, path).replace(/\..*\.part/, "part")}`);
+  expect(order).toEqual(["handle.sync part/a.txt", "handle.sync part", "rename part", "handle.sync "]);
 });

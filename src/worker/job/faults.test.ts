@@ -384,3 +384,26 @@ it("a job that was killed for memory says so and waits for a person; any other k
   await queue.close();
   store.close();
 });
+
+it("a job is not deleted while its end is being recorded", async () => {
+  const launcher = new ScriptedLauncher();
+  const store = new JobStore(join(folder, "jobs.sqlite"));
+  const queue = new JobQueue({ store, launcher, folder: join(folder, "jobs"), pollMs: 10, retryMs: 2 });
+  await queue.recover();
+  const { id } = queue.submit(TRAIN);
+  await untilJob(queue, id, (job) => job.state === "running");
+  // Whoever follows the job hears of its end in the midst of that.
+  const refused = new Promise((resolve) => {
+    queue.subscribe(id, () => {
+      if (queue.get(id).state === "lost") queue.remove(id).then(() => resolve(null), resolve);
+    });
+  });
+  launcher.end(launcher.launched[0]!, { kind: "signal", signal: "SIGTERM" });
+  expect(await refused).toMatchObject({
+    status: 409,
+    message: `job ${id}: its end is being recorded: try again`,
+  });
+  await untilJob(queue, id, (job) => job.state === "running" && job.attempt === 2);
+  await queue.close();
+  store.close();
+});

@@ -1,11 +1,14 @@
 /** Processes of this machine under faults: none runs twice, none is taken for ended while it lives, no end is made up. */
+import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { pathToFileURL } from "node:url";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { FileFaults } from "../../../test/support/file-faults.ts";
 import { passingFault } from "../../node/file-error.ts";
+import { PACKAGE } from "../../node/package-root.ts";
 import type { Run, RunSpec } from "./launcher.ts";
 import { LocalLauncher } from "./local-launcher.ts";
 import { noteMemoryKills, wasKilledForMemory } from "./memory-kills.ts";
@@ -151,7 +154,7 @@ it("a run that has begun and not yet said so is waited for", async () => {
      syncBuiltinESMExports();`,
   );
   vi.stubEnv("NODE_OPTIONS", `--import=${at("slow.mjs")}`);
-  runs.push(await launcher.launch(spec));
+  const launched = launcher.launch(spec);
   vi.unstubAllEnvs();
   while (!readdirSync(spec.folder).includes("pid")) await sleep(5);
   files.arm(spec.folder);
@@ -163,8 +166,71 @@ it("a run that has begun and not yet said so is waited for", async () => {
   expect(over).toBe(false);
   files.disarm();
   rmSync(at("still"));
+  runs.push(await launched);
   expect(await recovered).toMatchObject({ kind: "running", run: { name: `process ${await begun()}` } });
   rmSync(at("hold"));
+});
+
+describe("a run that meets a fault before it has begun", () => {
+  /** Preloaded: lets a function of the file system fail where it is to make or to write `pid`. */
+  function failing(name: string, code: string): string {
+    const file = at("failing.mjs");
+    writeFileSync(
+      file,
+      `import fs from "node:fs";
+       import { syncBuiltinESMExports } from "node:module";
+       let pid = null;
+       const { openSync } = fs;
+       fs.openSync = (...args) => {
+         const file = openSync(...args);
+         if (String(args[0]).endsWith("pid")) pid = file;
+         return file;
+       };
+       const replaced = fs.${name};
+       fs.${name} = (...args) => {
+         if (args[0] !== pid && !String(args[0]).endsWith("pid")) return replaced(...args);
+         throw Object.assign(new Error("${code}: injected, ${name}"), { code: "${code}", syscall: "${name}" });
+       };
+       syncBuiltinESMExports();`,
+    );
+    return file;
+  }
+  afterEach(() => vi.unstubAllEnvs());
+
+  it.each(
+    ["openSync", "writeFileSync", "closeSync"].flatMap((name) =>
+      ["ENOSPC", "EMFILE", "EIO"].map((code) => [name, code] as const),
+    ),
+  )("%s with %s: is told, and the same attempt is launched again", async (name, code) => {
+    vi.stubEnv("NODE_OPTIONS", `--import=${failing(name, code)}`);
+    const fault: unknown = await launcher.launch(spec).catch((error: unknown) => error);
+    expect(passingFault(fault)).toContain(code);
+    expect(readFileSync(join(spec.folder, "stderr.log"), "utf8")).toBe("");
+    expect(readdirSync(spec.folder)).not.toContain("pid");
+    vi.unstubAllEnvs();
+    rmSync(at("hold"));
+    const run = await launcher.launch(spec);
+    expect(await run.ended).toEqual({ kind: "exit", code: 3 });
+    expect(readFileSync(at("runs"), "utf8")).toBe(`${await begun()}\n`);
+  });
+
+  it("and another try will not help is not taken for one that passes", async () => {
+    vi.stubEnv("NODE_OPTIONS", `--import=${failing("openSync", "EACCES")}`);
+    const fault: unknown = await launcher.launch(spec).catch((error: unknown) => error);
+    expect(fault).toMatchObject({ message: "EACCES: injected, openSync" });
+    expect(passingFault(fault)).toBeNull();
+  });
+
+  it("ends with one line and a code of its own where no launcher listens", () => {
+    const preload = pathToFileURL(join(PACKAGE.root, "bin/record-run.mjs"));
+    preload.searchParams.set("folder", spec.folder);
+    const imports = [failing("writeFileSync", "ENOSPC"), preload.href].flatMap((file) => ["--import", file]);
+    const { status, stderr } = spawnSync(process.execPath, [...imports, at("cli.mjs")], { encoding: "utf8" });
+    expect([status, stderr]).toEqual([
+      75,
+      "gcopd: this run could not begin (ENOSPC: injected, writeFileSync)\n",
+    ]);
+  });
 });
 
 it("an attempt whose withdrawal was cut short never begins", async () => {

@@ -52,7 +52,8 @@ export class LocalLauncher implements Launcher {
       child = spawn(process.execPath, ["--import", preload(spec.folder), this.#cli, ...spec.args], {
         cwd: spec.folder,
         detached: true,
-        stdio: ["ignore", ...opened],
+        // The channel is open until the run has begun: see bin/record-run.mjs.
+        stdio: ["ignore", ...opened, "ipc"],
         env,
       });
     } finally {
@@ -66,8 +67,12 @@ export class LocalLauncher implements Launcher {
       });
     });
     await new Promise<void>((resolve, reject) => {
-      child.once("spawn", resolve);
       child.once("error", reject);
+      child.once("message", (fault: NodeJS.ErrnoException) =>
+        reject(Object.assign(new Error(fault.message), fault)),
+      );
+      // After the message, where there is one.
+      child.once("disconnect", resolve);
     });
     return this.#run(child.pid!, ended);
   }

@@ -172,3 +172,12 @@ it("brings a list of the first version to the present one", () => {
   expect(store.firstQueued("gpu")).toMatchObject({ id: "a", request: REQUEST });
   store.close();
 });
+
+it("waits at each commit until it is on the disk", () => {
+  const statements = StoreFaults.install();
+  const other = new JobStore(join(folder, "other.sqlite"));
+  // 2 is FULL. Only the connection itself tells.
+  expect(statements.connections.at(-1)?.pragma("synchronous")).toMatchObject([{ synchronous: 2 }]);
+  other.close();
+  statements.restore();
+});

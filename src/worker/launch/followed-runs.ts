@@ -2,11 +2,12 @@
  * Launched runs as the API tells them: what is known here is answered at once. Targets are asked beside it, a run at most
  * every few seconds and only while somebody wants to know; what the runs print is kept here, so that it can be read again.
  */
-import { existsSync, statSync, writeFileSync } from "node:fs";
-import { appendFile, mkdir } from "node:fs/promises";
-import { join } from "node:path";
+import { existsSync, statSync } from "node:fs";
+import { open } from "node:fs/promises";
+import { dirname } from "node:path";
 import { InputError } from "../../core/errors.ts";
-import { passingFault } from "../../node/file-error.ts";
+import { onFile, passingFault } from "../../node/file-error.ts";
+import { fillFile, makeFolder, writeWholeSync } from "../../node/whole-file.ts";
 import type { Doing } from "../../protocol/launched-run.ts";
 import { ApiError } from "../http/errors.ts";
 import { LOG_FILE, OUTPUT_FILE } from "../job/launcher.ts";
@@ -240,14 +241,21 @@ export class FollowedRuns {
 
   /** @returns whether there is more there */
   async #keep(id: string, attempt: number, output: Piece, log: Piece): Promise<boolean> {
-    await mkdir(join(this.#output(id, attempt, ".")), { recursive: true });
-    await appendFile(this.#output(id, attempt, OUTPUT_FILE), output.bytes);
-    await appendFile(this.#output(id, attempt, LOG_FILE), log.bytes);
+    for (const [name, { bytes }] of [
+      [OUTPUT_FILE, output],
+      [LOG_FILE, log],
+    ] as const) {
+      const path = this.#output(id, attempt, name);
+      await makeFolder(dirname(path));
+      // A part of it that was added before a fault stays: the next question begins at the file's end. On the disk all the
+      // same, since once the attempt is marked as whole nobody asks again.
+      await fillFile(await onFile(path, "write", open(path, "a")), [bytes], path);
+    }
     return [output, log].some(({ from, bytes, size }) => from + bytes.length < size);
   }
 
   #close(id: string, attempt: number): void {
-    writeFileSync(this.#output(id, attempt, WHOLE), "");
+    writeWholeSync(this.#output(id, attempt, WHOLE), "");
   }
 }
 

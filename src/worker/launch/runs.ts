@@ -2,16 +2,16 @@
 
 import { randomBytes } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
-import { mkdir, rm, symlink, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { mkdir, open, rename, rm, symlink, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { z } from "zod";
 import { InputError } from "../../core/errors.ts";
 import { parseJsonText } from "../../core/json.ts";
 import { checkedBy } from "../../core/record/describe-issue.ts";
-import { onFileSync } from "../../node/file-error.ts";
+import { onFile, onFileSync } from "../../node/file-error.ts";
 import { PACKAGE } from "../../node/package-root.ts";
 import { sha256Hex } from "../../node/sha256.ts";
-import { makeFolder, syncFolderSync, temporaryName, writeWholeSync } from "../../node/whole-file.ts";
+import { fillFile, makeFolder, syncFolder, temporaryName, writeWholeSync } from "../../node/whole-file.ts";
 import type { Target } from "../../protocol/target.ts";
 import { missingThere } from "./check.ts";
 import { COMMAND_FILE, runScript } from "./folder-launcher.ts";
@@ -84,14 +84,24 @@ export async function packed(
   carried: readonly Carried[],
 ): Promise<void> {
   const [parts, part] = [`${tar}.files`, `${tar}.part`];
-  await mkdir(join(parts, "in"), { recursive: true });
-  for (const [name, text] of Object.entries(files)) await writeFile(join(parts, name), text);
-  for (const { from, to } of carried) await symlink(from, join(parts, to));
-  const { code, err } = await collect("tar", ["-chf", part, "-C", parts, "."]);
-  await rm(parts, { recursive: true });
-  if (code !== 0) throw new InputError(`could not pack the files of the run: ${err}`, { file: tar });
-  renameSync(part, tar);
-  syncFolderSync(join(tar, ".."));
+  const onTar = <T>(work: Promise<T>): Promise<T> => onFile(tar, "write", work);
+  const clear = () => onTar(rm(parts, { recursive: true, force: true }));
+  // A packing that was killed may have left some.
+  await clear();
+  try {
+    await onTar(mkdir(join(parts, "in"), { recursive: true }));
+    // Not by the helper for whole files: only this call reads them, and a write that fails ends it.
+    for (const [name, text] of Object.entries(files)) await onTar(writeFile(join(parts, name), text));
+    for (const { from, to } of carried) await onTar(symlink(from, join(parts, to)));
+    const { code, err } = await collect("tar", ["-chf", part, "-C", parts, "."]);
+    if (code !== 0) throw new InputError(`could not pack the files of the run: ${err}`, { file: tar });
+  } finally {
+    await clear();
+  }
+  // It gets its name once it is on the disk: an archive that a power cut cut would be sent.
+  await fillFile(await onTar(open(part, "a")), [], tar);
+  await onTar(rename(part, tar));
+  await syncFolder(dirname(tar));
 }
 
 /** A command with more options; the last of a kind counts. */
