@@ -7,17 +7,7 @@ import type { Locator } from "./base.ts";
 import { dropFiles, EPISODES, jsonLines, OWN_FILES, SOURCES, TASK, upload } from "./own-files.ts";
 import { scoreOwn } from "./own-tokens.ts";
 import { expectSeen, noteTexts } from "./seen.ts";
-import {
-  atRest,
-  decisionShown,
-  expect,
-  type Locator,
-  openSample,
-  type Page,
-  sampleHash,
-  test,
-  visit,
-} from "./site.ts";
+import { atRest, decisionShown, expect, openSample, type Page, sampleHash, test, visit } from "./site.ts";
 import { MODEL_TIME } from "./throttle.ts";
 
 const VIEWS = ["Library", "Task", "Tokens", "Training", "Statistics", "Runs", "Play", "Evidence"];
