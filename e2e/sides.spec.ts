@@ -94,7 +94,7 @@ test("adds sides by keyboard, compares any two, and takes them from an address",
   await expect(compare).toContainText("full graph · K = 1 source per task: not scored yet");
   await atRest(page);
   await page.keyboard.press("s");
-  await expect(compare.getByRole("button", { name: /^Take away teacher, graph.*K = 1/ })).toBeVisible({
+  await expect(compare.getByRole("button", { name: /^Take away teacher, full graph.*K = 1/ })).toBeVisible({
     timeout: MODEL_TIME,
   });
   await expect(page.getByTestId("no-delta")).toContainText("“model:qwen3-b:vanilla” is not scored");
