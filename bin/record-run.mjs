@@ -10,7 +10,7 @@ import { closeSync, openSync, renameSync, rmSync, writeFileSync, writeSync } fro
 import { join } from "node:path";
 import { isMainThread } from "node:worker_threads";
 
-/** EX_TEMPFAIL of sysexits.h: it has not begun, and another try may do. */
+/** EX_TEMPFAIL of sysexits.h: the run has not begun, and another try may work. */
 const NOT_BEGUN = 75;
 
 const folder = new URL(import.meta.url).searchParams.get("folder");

@@ -50,7 +50,7 @@ function followWidth(changed: () => void): () => void {
   return () => query.removeEventListener("change", changed);
 }
 
-/** Above the result it is folded until it is asked for there, however it was left beside one. */
+/** Above the result the rail stays folded until it is opened there, even if it was open beside one. */
 function Rail({ view, isWide, children }: { view: string; isWide: boolean; children: ReactNode }) {
   const [open, unfold] = useUnfolded(isWide ? view : `${view}-narrow`, () => isWide);
   return (

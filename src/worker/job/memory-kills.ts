@@ -11,7 +11,7 @@ export function noteMemoryKills(folder: string, root = "/"): void {
     const group = /^0::(.*)$/m.exec(readFileSync(join(root, "proc/self/cgroup"), "utf8"))?.[1];
     if (group === undefined) return;
     const events = join(root, "sys/fs/cgroup", group, "memory.events");
-    // Not by the helper for whole files: half of it is no JSON, and no evidence, as none at all is.
+    // The helper for whole files is not needed: half of it is not JSON, and counts as no evidence.
     writeFileSync(join(folder, FILE), JSON.stringify({ events, kills: killsIn(events) }));
   } catch {
     // No control groups of version 2, or no disk to note it on.

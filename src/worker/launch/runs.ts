@@ -98,7 +98,7 @@ export async function packed(
   } finally {
     await clear();
   }
-  // It gets its name once it is on the disk: an archive that a power cut cut would be sent.
+  // It gets its name once it is on the disk: after a power cut, half an archive could be sent.
   await fillFile(await onTar(open(part, "a")), [], tar);
   await onTar(rename(part, tar));
   await syncFolder(dirname(tar));

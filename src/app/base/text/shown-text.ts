@@ -56,7 +56,7 @@ export function beginning(text: string, most: number): string {
   return text.slice(0, inPair ? most - 1 : most);
 }
 
-/** A text of at most so many characters, and with … at its end where there is more. */
+/** At most so many characters of a text, with … at the end where there are more. */
 export const shortened = (text: string, most: number): string =>
   text.length <= most ? text : `${beginning(text, Math.max(0, most - 1))}…`;
 

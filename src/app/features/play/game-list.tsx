@@ -26,7 +26,7 @@ export function GameList() {
   const found = useMemo(() => findGames(tasks, { type, words: filter }), [tasks, filter, type]);
   const opening = useGames((games) => games.opening !== null);
   useEffect(() => {
-    // Browsers take the focus from a button that is disabled meanwhile later, or not at all.
+    // When a button is disabled, browsers take its focus away later or not at all.
     const { activeElement } = document;
     if (opening && activeElement instanceof HTMLButtonElement && activeElement.disabled) activeElement.blur();
   }, [opening]);

@@ -4,7 +4,7 @@ import { nats, shortToken } from "../../base/format.ts";
 import { shownName } from "../../base/text/shown-text.ts";
 import type { RecordedTokens } from "../../data/model.ts";
 import { deltaLimit, themedDelta } from "./delta-colour.ts";
-import { TokenCells, TokenGrid } from "./token-cells.tsx";
+import { TokenCells, TokenGrid, TokenHeads } from "./token-cells.tsx";
 
 const NONE = "–";
 
@@ -61,10 +61,7 @@ export function RecordedPanel({ recorded, pinned }: { recorded: RecordedTokens; 
       <TokenGrid className="recorded-table" label="Recorded tokens in figures">
         <thead>
           <tr>
-            <th scope="col" className="number">
-              #
-            </th>
-            <th scope="col">token</th>
+            <TokenHeads />
             <th scope="col" className="number">
               log p teacher (recorded)
             </th>

@@ -55,7 +55,7 @@ export function ScoringProgress({ job }: { job: ScoringJob }) {
   return null;
 }
 
-/** How far the scoring is that has no place of its own in the view. */
+/** The progress of scoring that has no place of its own in the view. */
 export function DecisionProgress() {
   const scoring = useUi((ui) => ui.scoring);
   const decision = useUi((ui) => ui.decision);

@@ -44,6 +44,18 @@ export function TokenGrid({
   );
 }
 
+/** The heads of `TokenCells`. */
+export function TokenHeads() {
+  return (
+    <>
+      <th scope="col" className="number">
+        #
+      </th>
+      <th scope="col">token</th>
+    </>
+  );
+}
+
 /** The first cells of a token's row: its place in the response, and its text, which selects it. */
 export function TokenCells({
   at,

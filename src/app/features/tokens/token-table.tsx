@@ -4,7 +4,7 @@ import { nats, probability, shortToken } from "../../base/format.ts";
 import type { Side } from "../../compute/side.ts";
 import { deltaLimit, themedAmount, themedDelta } from "./delta-colour.ts";
 import { hover } from "./hover.ts";
-import { TokenCells, TokenGrid } from "./token-cells.tsx";
+import { TokenCells, TokenGrid, TokenHeads } from "./token-cells.tsx";
 import { type InUnits, unitOf } from "./units.ts";
 
 const probabilityColour = themedAmount(0, 1);
@@ -22,10 +22,7 @@ export function TokenTable({ units, token }: { units: InUnits; token: number | n
     <TokenGrid label="All tokens in figures">
       <thead>
         <tr>
-          <th scope="col" className="number">
-            #
-          </th>
-          <th scope="col">token</th>
+          <TokenHeads />
           {pair.map(({ key, label }) => (
             <th key={key} scope="col" className="number">
               p {label}

@@ -6,7 +6,7 @@ import type { TokenScores } from "../../../compute/store.ts";
 import { partName } from "../../../url/part-name.ts";
 import { byEffect, type LeftOutRow } from "../attribution/left-out-rows.ts";
 import { deltaLimit, themedDelta } from "../delta-colour.ts";
-import { TokenCells, TokenGrid } from "../token-cells.tsx";
+import { TokenCells, TokenGrid, TokenHeads } from "../token-cells.tsx";
 
 export function MovedTokens({
   scores,
@@ -27,10 +27,7 @@ export function MovedTokens({
       <TokenGrid className="left-out-table" label={`Tokens without ${name}`}>
         <thead>
           <tr>
-            <th scope="col" className="number">
-              #
-            </th>
-            <th scope="col">token</th>
+            <TokenHeads />
             <th scope="col" className="number">
               log p with all
             </th>
