@@ -7,18 +7,9 @@
  *
  * Bundled by `bundle` of scripts/run.mjs as `standalone`, it runs beside `dist/page` and `node_modules/playwright`.
  */
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
-import { createReadStream, existsSync, mkdtempSync, rmSync } from "node:fs";
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
-import { extname, join, resolve, sep } from "node:path";
-import { createInterface } from "node:readline";
 import { parseArgs } from "node:util";
-import { chromium, type Page } from "playwright";
-import { findChromium } from "../scripts/browser.mjs";
-import { CARD_FLAGS, FLAGS, SOFTWARE_FLAGS } from "./support/browser/page.ts";
+import type { Page } from "playwright";
+import { adapterOf, servePage, withBrowser } from "./support/browser/built-page.ts";
 import { median } from "./support/median.ts";
 import { numberOr } from "./support/options.ts";
 
@@ -31,34 +22,6 @@ const { values } = parseArgs({
 });
 const REPEATS = numberOr(values.repeats, 3);
 const PATIENCE = values.software ? 3_600_000 : 300_000;
-const TYPES: Readonly<Record<string, string>> = {
-  ".html": "text/html",
-  ".js": "text/javascript",
-  ".css": "text/css",
-  ".json": "application/json",
-  ".svg": "image/svg+xml",
-  ".wasm": "application/wasm",
-};
-
-/** The built page. */
-async function serve(): Promise<Server> {
-  const root = resolve("dist/page");
-  if (!existsSync(join(root, "index.html")))
-    throw new Error("dist/page is not there: run `npm run build` first");
-  const server = createServer((request, response) => {
-    const { pathname } = new URL(request.url!, "http://page");
-    const file = join(root, decodeURIComponent(pathname === "/" ? "/index.html" : pathname));
-    if (!file.startsWith(root + sep) || !existsSync(file)) {
-      response.writeHead(404).end();
-      return;
-    }
-    response.writeHead(200, { "content-type": TYPES[extname(file)] ?? "application/octet-stream" });
-    createReadStream(file).pipe(response);
-  });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  return server;
-}
 
 /** Seconds from a press to what it led to, and the chart's words then. */
 interface Waited {
@@ -73,13 +36,7 @@ const seconds = (from: number): number => (performance.now() - from) / 1000;
 
 async function wait(page: Page, url: string): Promise<Waited> {
   await page.goto(url);
-  const adapter = await page.evaluate(async () => {
-    const found = await navigator.gpu?.requestAdapter({ powerPreference: "high-performance" });
-    return found ? [found.info.vendor, found.info.architecture].join(" ").trim() : "none";
-  });
-  // Chromium falls back to its software adapter in silence.
-  if (!values.software && /^(none|google)/.test(adapter))
-    throw new Error(`no GPU: the page's adapter is ${adapter}; --software measures a software adapter`);
+  const adapter = await adapterOf(page, values);
   const start = page.getByRole("button", { name: "Does evidence help?" });
   await start.waitFor();
   const pressed = performance.now();
@@ -105,48 +62,19 @@ async function wait(page: Page, url: string): Promise<Waited> {
   }
 }
 
-/** Starts Chromium with an empty profile. `address` is that of its DevTools. */
-async function startBrowser(profile: string): Promise<{ child: ChildProcess; address: string }> {
-  const child = spawn(
-    (values.browser ?? (await findChromium()))!,
-    [
-      ...FLAGS,
-      ...(values.software ? SOFTWARE_FLAGS : CARD_FLAGS),
-      ...[`--user-data-dir=${profile}`, "--remote-debugging-port=0", "about:blank"],
-    ],
-    { stdio: ["ignore", "ignore", "pipe"] },
-  );
-  for await (const line of createInterface(child.stderr!)) {
-    const address = /^DevTools listening on (ws:\S+)/.exec(line)?.[1];
-    if (address === undefined) continue;
-    // Whatever it says later must not fill the pipe.
-    child.stderr!.resume();
-    return { child, address };
-  }
-  throw new Error("the browser exited before it told the address of its DevTools");
-}
-
-const server = await serve();
+const served = await servePage();
 const waited: Waited[] = [];
 for (let n = 0; n < REPEATS; n += 1) {
-  const profile = mkdtempSync(join(tmpdir(), "gcopd-bench-evidence-"));
-  const { child, address } = await startBrowser(profile);
-  try {
-    const browser = await chromium.connectOverCDP(address);
-    const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
-    page.setDefaultTimeout(PATIENCE);
-    const each = await wait(page, `http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
-    console.error(`${n + 1} of ${REPEATS}: ${JSON.stringify(each)}`);
-    waited.push(each);
-    await browser.close();
-  } finally {
-    if (child.exitCode === null && child.signalCode === null && child.kill("SIGKILL"))
-      await once(child, "exit");
-    rmSync(profile, { recursive: true, force: true, maxRetries: 5 });
-  }
+  waited.push(
+    await withBrowser(values, async (browser) => {
+      const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
+      page.setDefaultTimeout(PATIENCE);
+      return wait(page, served.url);
+    }),
+  );
+  console.error(`${n + 1} of ${REPEATS}: ${JSON.stringify(waited.at(-1))}`);
 }
-server.closeAllConnections();
-server.close();
+served.close();
 
 const row = (what: string, of: (each: Waited) => number): string => {
   const all = waited.map(of);
