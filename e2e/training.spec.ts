@@ -59,6 +59,7 @@ test("updates the student, saves it, opens it again and goes back", async ({ pag
   await page.getByLabel("Learning rate").blur();
   await update(page);
   await expect(page.getByTestId("run-message")).toContainText("Done: 2 steps.");
+  await expect(page.getByTestId("run-detail")).not.toContainText("step 2 of 2");
   // The card says it in its note; what goes on in the run says nothing twice.
   await expect(page.getByTestId("run-detail")).toContainText("recorded responses: off-policy after step 1.");
   expect((await textsSeen(page, "running")).filter((text) => text.includes("policy"))).toEqual([]);
