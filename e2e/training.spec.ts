@@ -205,7 +205,7 @@ test("a run comes first: the form becomes its card, with a line that leads back;
   await expect(facts).toContainText("own#0");
   await expect(facts).toContainText("vanilla, 3 passes; then graph-conditioned, 1 pass");
   await expect(facts).toContainText("0.001");
-  await expect(card).toContainText("✓ done · step 4 of 4", { timeout: MODEL_TIME });
+  await expect(card).toContainText("Done: 4 steps", { timeout: MODEL_TIME });
   await expect(card.getByRole("img", { name: /^Loss/ })).toBeVisible();
 
   // Before the first step, each second one, which the last one is too.
