@@ -1,3 +1,4 @@
+import { scoreOwn } from "./own-tokens.ts";
 import { decisionShown, expect, type Page, sampleHash, test, visit } from "./site.ts";
 import { MODEL_TIME } from "./throttle.ts";
 
@@ -6,6 +7,7 @@ const LONG = "inclined-plane-friction-named-surfaces|653|easy";
 
 for (const [width, height] of [
   [420, 800],
+  [800, 800],
   [1280, 800],
   [1920, 1080],
 ] as const) {
@@ -97,11 +99,13 @@ const tooTight = (page: Page): Promise<string[]> =>
     if (main !== null && main.scrollWidth > main.clientWidth) found.push(`main ${main.scrollWidth}px`);
     const name = (element: Element): string =>
       element.getAttribute("aria-label") ?? `${element.tagName} ${element.textContent?.slice(0, 30)}`;
-    for (const bar of document.querySelectorAll(".top, .step-bar, .panel-head, .what-if-controls")) {
+    for (const bar of document.querySelectorAll(
+      ".top, .step-bar, .panel-head, .what-if-controls, .rail-controls, .strip-legend, .token-facts, .retained-name",
+    )) {
       const room = bar.getBoundingClientRect();
       const parts = [...bar.querySelectorAll("a, button:not(.skip), select, input, h2, .note")]
         .map((element) => ({ element, box: element.getBoundingClientRect() }))
-        .filter(({ box }) => box.width > 1 && box.height > 1);
+        .filter(({ element, box }) => element.checkVisibility() && box.width > 1 && box.height > 1);
       for (const [i, { element, box }] of parts.entries()) {
         if (box.left < room.left - 1 || box.right > room.right + 1) found.push(`${name(element)} sticks out`);
         if (box.top < room.top - 1 || box.bottom > room.bottom + 1) found.push(`${name(element)} sticks out`);
@@ -142,6 +146,14 @@ for (const [width, height, text] of [
     await expect(row).toBeVisible();
     expect((await row.boundingBox())!.height).toBe(3.25 * text);
     await look("library");
+    // The table ends with a column, or is scrolled to the others: no title is cut.
+    const room = (await page.locator(".table-scroll").boundingBox())!;
+    if (width === 800)
+      for (const title of await page.locator(".tasks .sorter").all()) {
+        const { x, width: wide } = (await title.boundingBox())!;
+        const [left, right] = [x - room.x, x + wide - room.x];
+        expect(right <= room.width + 1 || left >= room.width - 4, await title.innerText()).toBe(true);
+      }
     for (const [key, dialog] of [
       ["?", "Keys and marks"],
       ["g", "Guide"],
@@ -185,6 +197,34 @@ for (const [width, height, text] of [
     await look("statistics");
   });
 }
+
+test("once scored, nothing sticks out or lies on anything else, in narrow and wide windows and in dark", async ({
+  page,
+}) => {
+  await scoreOwn(page);
+  // In a narrow window the rail is folded at first; open, it has the most to hold.
+  for (const [width, height] of [
+    [640, 400],
+    [800, 700],
+    [1280, 800],
+    [1920, 1080],
+  ] as const) {
+    await page.setViewportSize({ width, height });
+    for (const view of ["task", "tokens"] as const) {
+      await page.keyboard.press(view === "task" ? "2" : "3");
+      const shown = view === "task" ? page.locator(".timeline") : page.getByTestId("token-card");
+      await expect(shown).toBeVisible();
+      if (view === "tokens" && width === 640)
+        await page.getByTestId("tokens-rail").locator("> summary").click();
+      for (const colorScheme of ["light", "dark"] as const) {
+        await page.emulateMedia({ colorScheme });
+        const name = `${view}-scored-${width}-${colorScheme}`;
+        await page.screenshot({ path: `test-results/screenshots/${name}.png` });
+        await expect.poll(() => tooTight(page), { message: name }).toEqual([]);
+      }
+    }
+  }
+});
 
 test("the games fold away beside an episode, and stay so", async ({ page }) => {
   await visit(page, "#/play");

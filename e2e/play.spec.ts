@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { holdAt } from "./compute-worker.ts";
 import { madeGame, walkthroughRecord } from "./made-game.ts";
 import { dropFiles, jsonLines, upload } from "./own-files.ts";
-import { expect, openSample, type Page, test, visit } from "./site.ts";
+import { expect, openSample, type Page, pressEnabled, test, visit } from "./site.ts";
 
 const SEED = 6;
 const game = madeGame(SEED);
@@ -263,4 +263,12 @@ test("a worker without ScienceWorld: one line says what to do, wherever it could
   await page.getByLabel("What to do with the games").selectOption("runs");
   await page.getByRole("combobox", { name: "Environment" }).selectOption("scienceworld");
   await expect(page.getByRole("form", { name: "A collection or an evaluation" })).toContainText(line);
+});
+
+test("whoever closes all games goes on from the head of their panel", async ({ page }) => {
+  await visit(page, "#/play");
+  await page.getByRole("button", { name: "Make games" }).press("Enter");
+  await pressEnabled(page.getByRole("button", { name: "Close all games" }));
+  await expect(page.getByRole("list", { name: "Tasks of the open games" })).toHaveCount(0);
+  await expect(page.getByRole("button", { name: "Games", exact: true })).toBeFocused();
 });

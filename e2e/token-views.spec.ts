@@ -109,6 +109,24 @@ test("the largest changes of an episode lead to each token, and a marked part of
   expect(csv.name).toBe("boil_1_easy-own_0-changes.csv");
   expect(csv.bytes.toString()).toMatch(/^environment,task,episode,decision,position,id,token_json,/);
 
+  // One Tab stop: keys go through all rows, also those that are not drawn yet, and open none.
+  const grid = panel.getByRole("grid", { name: "Largest changes" });
+  const stop = grid.locator("tbody button[tabindex='0']");
+  const count = Number(await grid.getAttribute("aria-rowcount"));
+  const { hash } = new URL(page.url());
+  for (const [key, row] of [
+    ["ArrowDown", 3],
+    ["End", count],
+    ["ArrowUp", count - 1],
+    ["Home", 2],
+  ] as const) {
+    if (row === 3) await stop.focus();
+    await page.keyboard.press(key);
+    await expect(grid.locator(`[aria-rowindex="${row}"] button`), key).toBeFocused();
+    await expect(stop).toBeFocused();
+  }
+  expect(new URL(page.url()).hash).toBe(hash);
+
   // To a token of the other decision, whose strip already exists.
   await pressEnabled(panel.getByRole("button", { name: /of decision 0 of own#0$/ }).first());
   await expect(page.getByTestId("decision")).toHaveText("0");

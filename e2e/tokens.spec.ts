@@ -334,6 +334,14 @@ test("leaves out each record of the evidence, and each event, and links to its p
   // With the part − without it.
   for (const row of cells) expect(row[3]!).toBeCloseTo(row[1]! - row[2]!, 2);
   await panel.getByText("In figures").click();
+  // One Tab stop: arrow keys go from row to row and from button to button, and press none of them.
+  const stop = panel.getByRole("grid", { name: "Records left out" }).locator("tbody button[tabindex='0']");
+  await stop.focus();
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("ArrowRight");
+  await expect(records.nth(1).getByRole("button", { name: /^Effect of/ })).toBeFocused();
+  await expect(stop).toBeFocused();
+  await expect(stop).toHaveAttribute("aria-pressed", "false");
 
   // Each token of one record's pass: the changes add up to the one of the response.
   const first = records.first();

@@ -59,6 +59,7 @@ test("updates the student, saves it, opens it again and goes back", async ({ pag
   await page.getByLabel("Learning rate").blur();
   await update(page);
   await expect(page.getByTestId("run-message")).toContainText("Done: 2 steps.");
+  await expect(page.getByTestId("run-detail")).not.toContainText("step 2 of 2");
   // The card says it in its note; what goes on in the run says nothing twice.
   await expect(page.getByTestId("run-detail")).toContainText("recorded responses: off-policy after step 1.");
   expect((await textsSeen(page, "running")).filter((text) => text.includes("policy"))).toEqual([]);
@@ -204,7 +205,7 @@ test("a run comes first: the form becomes its card, with a line that leads back;
   await expect(facts).toContainText("own#0");
   await expect(facts).toContainText("vanilla, 3 passes; then graph-conditioned, 1 pass");
   await expect(facts).toContainText("0.001");
-  await expect(card).toContainText("✓ done · step 4 of 4", { timeout: MODEL_TIME });
+  await expect(card).toContainText("Done: 4 steps", { timeout: MODEL_TIME });
   await expect(card.getByRole("img", { name: /^Loss/ })).toBeVisible();
 
   // Before the first step, each second one, which the last one is too.

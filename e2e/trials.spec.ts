@@ -69,7 +69,7 @@ test("a run started, changed, started again, and both compared", async ({ page }
   await trial.press("u");
   const detail = page.getByTestId("run-detail");
   const learned = detail.getByTestId("run-facts").locator("div", { hasText: "learning rate" }).locator("dd");
-  await expect(detail).toContainText("✓ done", { timeout: MODEL_TIME });
+  await expect(detail).toContainText("Done: ", { timeout: MODEL_TIME });
   await expect(page.getByTestId("form-fold")).toBeFocused();
   await expect(learned).toHaveText(/^\d/);
   await expect(learned).not.toHaveText("0.001");
@@ -83,7 +83,7 @@ test("a run started, changed, started again, and both compared", async ({ page }
   await trial.press("Enter");
   // The second run's card, in the place of the first one's.
   await expect(learned).toHaveText("0.001");
-  await expect(detail).toContainText("✓ done", { timeout: MODEL_TIME });
+  await expect(detail).toContainText("Done: ", { timeout: MODEL_TIME });
   await trial.press("6");
   await expect(page.getByRole("columnheader", { name: /learning/i })).toBeVisible();
   trial.note();

@@ -8,9 +8,11 @@ export const useChartOptions = create<{
   smoothing: (typeof SMOOTHINGS)[number];
   /** Runs of one config are drawn as their mean. */
   averaged: boolean;
+  /** At which figures are read; null: the last one. */
+  step: number | null;
   /** Figures whose charts were opened although they have nothing to say. */
   opened: readonly string[];
-}>(() => ({ smoothing: 1, averaged: true, opened: [] }));
+}>(() => ({ smoothing: 1, averaged: true, step: null, opened: [] }));
 
 export function toggleOpened(key: string, isOpen: boolean): void {
   useChartOptions.setState(({ opened }) => ({

@@ -1,5 +1,5 @@
-/** The curves of one run or of several: which curves, how smooth, read at which step, and the charts. */
-import { useRef, useState } from "react";
+/** The curves of one run or of several, and how they are drawn and read: the charts, and what a rail sets about them. */
+import { useRef } from "react";
 import { countOf } from "../../../core/plural.ts";
 import { SaveMenu } from "../../base/export/save-menu.tsx";
 import { saveFile } from "../../base/save-file.ts";
@@ -61,15 +61,13 @@ export function RunCharts({
   /** Steps after this one were taken back. */
   takenBack?: number | null;
 }) {
-  const [step, setStep] = useState<number | null>(null);
-  const { smoothing, averaged, opened } = useChartOptions();
+  const { smoothing, averaged, step: chosen, opened } = useChartOptions();
   const grid = useRef<HTMLDivElement>(null);
   const { charted, left, quiet } = useCharted(runs, averaged);
-  const steps = runs.flatMap(({ figures: { points, evaluations } }) =>
-    [points[0], points.at(-1), evaluations[0], evaluations.at(-1)].flatMap((each) => each?.step ?? []),
-  );
-  if (steps.length === 0) return <p className="note hint">Curves appear after the first step.</p>;
-  const [from, to] = [Math.min(...steps), Math.max(...steps)];
+  const steps = stepsOf(runs);
+  if (steps === null) return <p className="note hint">Curves appear after the first step.</p>;
+  const { from, to } = steps;
+  const step = within(chosen, steps);
   const figures = SHOWN_FIGURES.filter(({ key }) =>
     key === "success" || key === "evaluatedSr" ? runs.some((run) => curveOf(run, key).length > 0) : true,
   );
@@ -83,7 +81,7 @@ export function RunCharts({
       step={step}
       takenBack={takenBack}
       smoothing={smoothing}
-      onStep={setStep}
+      onStep={(at) => useChartOptions.setState({ step: at })}
     />
   );
   return (
@@ -111,19 +109,6 @@ export function RunCharts({
             {countOf(left, "further curve")} not drawn: a chart has {MOST_CURVES} at most.
           </p>
         )}
-        <ChartOptions runs={runs} />
-        <label className="step-reader">
-          Read at step{" "}
-          <input
-            type="range"
-            min={from}
-            max={to}
-            step={1}
-            value={step ?? to}
-            onChange={(event) => setStep(event.target.valueAsNumber)}
-          />{" "}
-          <output>{step ?? "last"}</output>
-        </label>
         <span className="run-export">
           <button
             type="button"
@@ -161,12 +146,33 @@ export function RunCharts({
   );
 }
 
-/** How the curves are drawn. Averaging is offered where there is something to average. */
-function ChartOptions({ runs }: { runs: readonly Run[] }) {
-  const { smoothing, averaged } = useChartOptions();
+interface Steps {
+  from: number;
+  to: number;
+}
+
+/** The first and the last step with a figure; null before there is one. */
+function stepsOf(runs: readonly Run[]): Steps | null {
+  const steps = runs.flatMap(({ figures: { points, evaluations } }) =>
+    [points[0], points.at(-1), evaluations[0], evaluations.at(-1)].flatMap((each) => each?.step ?? []),
+  );
+  return steps.length === 0 ? null : { from: Math.min(...steps), to: Math.max(...steps) };
+}
+
+/** A step that was chosen on other runs may not be one of these. */
+const within = (step: number | null, { from, to }: Steps): number | null =>
+  step !== null && step >= from && step <= to ? step : null;
+
+/** For a rail: how the curves are drawn, and read. Averaging is offered where there is something to average. */
+export function ChartOptions({ runs }: { runs: readonly Run[] }) {
+  const { smoothing, averaged, step: chosen } = useChartOptions();
   const several = new Set(runs.map(configKey)).size < runs.length;
+  const steps = stepsOf(runs);
+  if (steps === null) return null;
+  const step = within(chosen, steps);
   return (
     <>
+      <h3>Curves</h3>
       <label>
         Smooth over{" "}
         <select
@@ -194,6 +200,18 @@ function ChartOptions({ runs }: { runs: readonly Run[] }) {
           Average seeds
         </label>
       )}
+      <label className="step-reader">
+        Read at step{" "}
+        <input
+          type="range"
+          min={steps.from}
+          max={steps.to}
+          step={1}
+          value={step ?? steps.to}
+          onChange={({ target }) => useChartOptions.setState({ step: target.valueAsNumber })}
+        />{" "}
+        <output>{step ?? "last"}</output>
+      </label>
     </>
   );
 }

@@ -16,6 +16,15 @@ it("says once why a run failed, with what the page says of its own run or withou
   expect(times(<RunDetail run={run} progress={<p />} told="of another time" />)).toBe(1);
 });
 
+it("leaves the end of a run to what the page says of it", () => {
+  const done = { ...run, state: "done" as const, message: null };
+  const words = (card: React.ReactElement): string => renderToStaticMarkup(card).replace(/<[^>]*>/g, "");
+  expect(words(<RunDetail run={done} />)).toContain("done · step");
+  expect(
+    words(<RunDetail run={done} progress={<p>Done: 2 steps.</p>} told="Done: 2 steps." />),
+  ).not.toContain("done · step");
+});
+
 it("has no more episodes per step than the run trains on", () => {
   const config = { library: "l", teacher: "t", student: "s", episodes: "e", batch_size: 32 };
   const perStep = (more: object): string | undefined =>

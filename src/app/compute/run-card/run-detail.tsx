@@ -41,8 +41,8 @@ async function saved(name: string, content: () => Promise<Blob>): Promise<void> 
 }
 
 /**
- * `progress` says how far a run of this page is, in place of what its events say, and `told` what it says of the run's
- * end, which is not said twice; `children` stand above its parts.
+ * `progress` says how far a run of this page is, in place of what its events say, and `told` is what it says of the
+ * run's end, which is not said twice; `children` stand above its parts.
  */
 export function RunDetail({
   run,
@@ -60,6 +60,7 @@ export function RunDetail({
   const files = useRuns((state) => state.worker.files);
   const going = !ENDED.includes(run.state);
   const takenBack = useTakenBack((taken) => taken[id]);
+  const saysAll = told !== null && !going && (run.state !== "failed" || run.message === told);
   return (
     <>
       <section className="panel run-detail" aria-labelledby="run-title" data-testid="run-detail">
@@ -67,24 +68,23 @@ export function RunDetail({
           <RunName run={run} />
           <RunButtons run={run} />
         </div>
-        <p className="run-line" role="status">
-          <span>
-            <RunStateLine run={run} /> · step {stepsText(run)}
-            {going && progress === null && ` · ${leftText(run)}`}
-            {going &&
-              progress === null &&
-              work !== null &&
-              ` · ${work.what}: ${work.done} of ${work.total} ${work.unit}`}
-            {run.message !== null &&
-              run.message !== told &&
-              launched === undefined &&
-              ` · ${shownName(run.message, 1000)}`}
-            {takenBack !== undefined && !going && ` · ${takenBackText(takenBack)}`}
-          </span>
-          {going && progress === null && figures.total > 0 && (
-            <progress max={figures.total} value={figures.done} aria-label="Steps done" />
-          )}
-        </p>
+        {!saysAll && (
+          <p className="run-line" role="status">
+            <span>
+              <RunStateLine run={run} /> · step {stepsText(run)}
+              {going && progress === null && ` · ${leftText(run)}`}
+              {going &&
+                progress === null &&
+                work !== null &&
+                ` · ${work.what}: ${work.done} of ${work.total} ${work.unit}`}
+              {run.message !== null && launched === undefined && ` · ${shownName(run.message, 1000)}`}
+              {takenBack !== undefined && !going && ` · ${takenBackText(takenBack)}`}
+            </span>
+            {going && progress === null && figures.total > 0 && (
+              <progress max={figures.total} value={figures.done} aria-label="Steps done" />
+            )}
+          </p>
+        )}
         {progress}
         <RunFacts run={run} />
         {launched !== undefined && <LaunchedPart run={run} launched={launched} />}

@@ -6,7 +6,7 @@ import type { EngineInfo } from "../../../core/ports.ts";
 import type { DecisionModel, ScorePair, TokenCounts } from "../../data/model.ts";
 import type { ComputeClient } from "../clients.ts";
 import { models } from "../models/models.ts";
-import { getUi, setUi } from "../store.ts";
+import { getUi, setUi, useUi } from "../store.ts";
 import { scoreDecision, scoreKey } from "./score.ts";
 
 const library = vi.hoisted(() => ({ pairs: [] as object[], pair: {} as Partial<ScorePair>, changed: {} }));
@@ -21,6 +21,7 @@ vi.mock("../../data/library-client.ts", async (original) => ({
         return { ...library.pair, ...(isFull ? {} : library.changed) } as ScorePair;
       },
       tokenizerHashes: async () => ({ tokenizer: "t", template: "c" }),
+      tokenTexts: async (ids) => ids.map(String),
     }),
 }));
 
@@ -101,6 +102,36 @@ it("scores the teacher under both contexts, and the student under the first", as
     ["student", [1]],
   ]);
   expect(getUi().scores[scoreKey(decision)]).toMatchObject({ ids: [8, 9], studentProblem: null });
+});
+
+it("shows scores once, when each side tells what the others list", async () => {
+  const decision = show();
+  const { api } = client;
+  const plain = api.score;
+  Object.assign(api, {
+    score: async (...[model, sequences]: Parameters<typeof plain>) => {
+      const [scored] = await plain(model, sequences, {}, () => {});
+      const first = sequences[0]!.promptIds.length;
+      return [
+        {
+          ...{ ...scored, entropy: Float32Array.of(1, 1), hidden: Float32Array.of(1, 2) },
+          ...{ topIds: Uint32Array.of(first, first), topLogprobs: Float32Array.of(-1, -1) },
+        },
+      ];
+    },
+    headLogprobs: async (_model: string, rows: Float32Array) => rows,
+  });
+  const shown = new Set<object>();
+  const leave = useUi.subscribe(({ scores }) => {
+    const known = scores[scoreKey(decision)];
+    if (known !== undefined) shown.add(known);
+  });
+  await scoreDecision();
+  leave();
+  Object.assign(api, { score: plain });
+  expect([...shown]).toEqual([getUi().scores[scoreKey(decision)]]);
+  for (const { distribution } of getUi().scores[scoreKey(decision)]!.sides)
+    expect(distribution!.further!.size).toBe(2);
 });
 
 it("leaves out a student that does not read the teacher's tokens, without opening it", async () => {

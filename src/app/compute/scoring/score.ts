@@ -11,7 +11,7 @@ import { type Side, sideOf } from "../side.ts";
 import { getUi, setUi, type TokenScores } from "../store.ts";
 import { distributionOf, wantedOf } from "./known-distribution.ts";
 import { type ScoringRun, scoreKey, scoringRuns } from "./scoring-run.ts";
-import { computedSide, hasItsWeights, keepUnion, scoreWantedSides } from "./sides.ts";
+import { computedSide, hasItsWeights, scoreWantedSides, unionOf } from "./sides.ts";
 
 export { scoreKey, scoringRuns } from "./scoring-run.ts";
 
@@ -70,10 +70,12 @@ export async function scoreDecision(): Promise<void> {
       sides.set(pass.key, { ...side, distribution: await wait(distributionOf(result, pass.model)) });
     });
     if (studentProblem !== null) sides.delete("student");
+    const ordered = ["vanilla", "full", "graph", "student"].flatMap((name) => sides.get(name) ?? []);
     const scores: TokenScores = {
       pieces,
       ids: responseIds,
-      sides: ["vanilla", "full", "graph", "student"].flatMap((name) => sides.get(name) ?? []),
+      // Complete when they are shown: bounds that become figures a moment later would move what stands below.
+      sides: await unionOf(run, ordered),
       studentProblem,
       seconds: (performance.now() - began) / 1000,
       leftOut: [],
@@ -85,7 +87,6 @@ export async function scoreDecision(): Promise<void> {
         [key]: scores,
       },
     }));
-    for (const each of full === null ? [key] : [key, fullKey]) await keepUnion(run, each);
     await scoreWantedSides(run, decision);
   });
 }

@@ -110,12 +110,13 @@ async function scoreInRun(run: ScoringRun, specs: readonly SideSpec[]): Promise<
  * Makes each side of a decision's scores tell what any other lists. A further model that was closed is not opened again
  * for that: the run's memory plan has no place for it.
  */
-export async function keepUnion(run: ScoringRun, key = run.key): Promise<void> {
-  const sides = getUi().scores[key]?.sides ?? [];
-  for (const side of await unionOf(run, sides)) if (!sides.includes(side)) keepSide(key, side);
+export async function keepUnion(run: ScoringRun): Promise<void> {
+  const sides = getUi().scores[run.key]?.sides ?? [];
+  for (const side of await unionOf(run, sides)) if (!sides.includes(side)) keepSide(run.key, side);
 }
 
-function unionOf(run: ScoringRun, sides: readonly Side[]): Promise<Side[]> {
+/** The sides, each telling what any other lists. */
+export function unionOf(run: ScoringRun, sides: readonly Side[]): Promise<Side[]> {
   return withUnion(sides, async (side) => {
     if (side.model === "other" && !run.hasOther(side.folder)) return null;
     await openModelOf(run, side);

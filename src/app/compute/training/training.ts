@@ -178,7 +178,6 @@ export class StudentTraining {
         finished
           ? `Done: ${countOf(done, "step")}${under(words)}.`
           : `Stopped after ${done} of ${total} steps${under(words)}.`,
-        `The student has ${countOf(result.steps, "optimizer step")} now.`,
         faults > 0 &&
           `The device failed ${faults === 1 ? "once" : `${faults} times`} on the way; each time the run went on from its last checkpoint.`,
       ]

@@ -1,4 +1,7 @@
-/** The tasks, sortable and filtered; a row opens its task. */
+/**
+ * The tasks, sortable and filtered; a row opens its task. What sets the table is its head, a line and the titles of its
+ * columns: a rail beside it would put columns out of sight.
+ */
 
 import { useEffect, useMemo, useRef, useState } from "react";
 import { isOneOf } from "../../../core/one-of.ts";

@@ -5,6 +5,7 @@ import { useUnfolded } from "../../base/rail.tsx";
 import { LongText } from "../../base/text/long-text.tsx";
 import { Name } from "../../base/text/name.tsx";
 import { shownName } from "../../base/text/shown-text.ts";
+import { useFocusBack } from "../../base/use-focus-back.ts";
 import { makeGames, useGames } from "../../compute/games/games.ts";
 import { ChooseGames, OpenGames } from "../../compute/games/make-games.tsx";
 import { forgetWaiting, type PlayedFrom, player, usePlay } from "../../compute/games/play.ts";
@@ -28,12 +29,15 @@ export function PlayView({ collecting }: { collecting: ReactNode }) {
   const mode = usePlayMode((state) => state.mode);
   const execution = graph?.episodes[0] ?? null;
   const [open, unfold] = useUnfolded("play", () => true);
+  // The button that closes all games goes with them.
+  const fold = useFocusBack<HTMLButtonElement>(useGames(({ tasks }) => tasks.length > 0));
   return (
     <div className={open ? "play-view" : "play-view games-folded"}>
       <section className="panel play-games" aria-labelledby="games-title">
         <div className="panel-head">
           <h2 id="games-title">
             <button
+              ref={fold}
               type="button"
               className="fold"
               aria-expanded={open}

@@ -23,7 +23,6 @@ import {
   useAllColumns,
   withTags,
 } from "./run-table.ts";
-import { TableControls } from "./run-table-controls.tsx";
 import { RunTags } from "./run-tags.tsx";
 
 /** The runs on the charts with some more; the oldest curves make room where there are too many. */
@@ -45,7 +44,7 @@ export function RunList({ runs }: { runs: readonly Run[] }) {
   const descending = order.startsWith("-");
   const tags = useTags((state) => state.tags);
   const shown = withTags(runs, wanted, tags);
-  const { columns, left } = columnsFor(shown, all);
+  const { columns } = columnsFor(shown, all);
   const sorter = columns.find(({ key }) => key === order.replace(/^-/, "")) ?? columns.at(-1)!;
   const groups = groupRuns(sortRuns(shown, sorter, descending), by, columns, tags);
   const onChart = charted.flatMap((id) => runs.find((run) => run.id === id) ?? []);
@@ -57,45 +56,42 @@ export function RunList({ runs }: { runs: readonly Run[] }) {
         : charted.filter((id) => !more.some((run) => run.id === id)),
     });
   return (
-    <>
-      <TableControls runs={runs} columns={columns} left={left} shown={shown.length} />
-      <div className="run-table-scroll edge-shadows">
-        <table className="run-table" data-testid="run-list">
-          <thead>
-            <tr>
-              <th scope="col">chart</th>
-              {columns.map((column) => (
-                <SortHeader
-                  key={column.key}
-                  column={column}
-                  sorted={column === sorter}
-                  descending={descending}
-                />
-              ))}
-              <th scope="col">
-                <span className="hidden-visually">what can be done</span>
-              </th>
-            </tr>
-          </thead>
-          {groups.map((group) => (
-            <tbody key={group.key}>
-              {by !== "" && (
-                <GroupRow group={group} columns={columns.length + 2} charted={charted} onChart={chart} />
-              )}
-              {group.runs.map((run) => (
-                <RunRow
-                  key={run.id}
-                  run={run}
-                  columns={columns}
-                  place={placeOf(series, run)}
-                  onChart={(on) => chart([run], on)}
-                />
-              ))}
-            </tbody>
-          ))}
-        </table>
-      </div>
-    </>
+    <div className="run-table-scroll edge-shadows">
+      <table className="run-table" data-testid="run-list">
+        <thead>
+          <tr>
+            <th scope="col">chart</th>
+            {columns.map((column) => (
+              <SortHeader
+                key={column.key}
+                column={column}
+                sorted={column === sorter}
+                descending={descending}
+              />
+            ))}
+            <th scope="col">
+              <span className="hidden-visually">what can be done</span>
+            </th>
+          </tr>
+        </thead>
+        {groups.map((group) => (
+          <tbody key={group.key}>
+            {by !== "" && (
+              <GroupRow group={group} columns={columns.length + 2} charted={charted} onChart={chart} />
+            )}
+            {group.runs.map((run) => (
+              <RunRow
+                key={run.id}
+                run={run}
+                columns={columns}
+                place={placeOf(series, run)}
+                onChart={(on) => chart([run], on)}
+              />
+            ))}
+          </tbody>
+        ))}
+      </table>
+    </div>
   );
 }
 

@@ -1,4 +1,4 @@
-/** Above the table of runs: groups, the tags to filter by, and whether all differing keys are columns. */
+/** What is set about the table of runs: groups, the tags to filter by, and whether all differing keys are columns. */
 
 import { countOf } from "../../../core/plural.ts";
 import { shownName } from "../../base/text/shown-text.ts";
@@ -6,32 +6,23 @@ import type { Run } from "../../compute/runs/run.ts";
 import { useTags } from "../../compute/runs/run-tags.ts";
 import { useUi } from "../../compute/store.ts";
 import { navigate } from "../../data/navigate.ts";
-import { type Column, useAllColumns } from "./run-table.ts";
+import { columnsFor, useAllColumns, withTags } from "./run-table.ts";
 
 /** Columns in which every run has a value of its own: grouping by them says nothing. */
 const UNGROUPED: readonly string[] = ["run", "steps", "loss", "started"];
 
-export function TableControls({
-  runs,
-  columns,
-  left,
-  shown,
-}: {
-  runs: readonly Run[];
-  columns: readonly Column[];
-  /** Differing keys that are not columns. */
-  left: number;
-  /** Runs that pass the filter. */
-  shown: number;
-}) {
+export function TableControls({ runs }: { runs: readonly Run[] }) {
   const group = useUi((ui) => ui.place.runsGroup);
   const wanted = useUi((ui) => ui.place.runsTags);
   const all = useAllColumns((state) => state.all);
   const tags = useTags((state) => state.tags);
   const known = [...new Set([...runs.flatMap(({ id }) => tags[id] ?? []), ...wanted])].sort();
+  const shown = withTags(runs, wanted, tags);
+  const { columns, left } = columnsFor(shown, all);
   if (runs.length < 2 && known.length === 0) return null;
   return (
-    <div className="run-table-controls">
+    <>
+      <h3>Table</h3>
       <label>
         Group by{" "}
         <select value={group} onChange={({ target }) => navigate({ runsGroup: target.value })}>
@@ -73,9 +64,9 @@ export function TableControls({
       )}
       {wanted.length > 0 && (
         <span className="note" role="status">
-          {shown} of {countOf(runs.length, "run")}
+          {shown.length} of {countOf(runs.length, "run")}
         </span>
       )}
-    </div>
+    </>
   );
 }

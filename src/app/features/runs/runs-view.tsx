@@ -1,13 +1,15 @@
 /** Every run, the one that is looked at, and those that are compared on one chart. */
 import { type ReactNode, useDeferredValue } from "react";
+import { WithRail } from "../../base/rail.tsx";
 import { shownName } from "../../base/text/shown-text.ts";
-import { RunCharts } from "../../compute/run-card/run-charts.tsx";
+import { ChartOptions, RunCharts } from "../../compute/run-card/run-charts.tsx";
 import { RunDetail } from "../../compute/run-card/run-detail.tsx";
 import type { Run } from "../../compute/runs/run.ts";
 import { sortedRuns, useRuns, type WorkerState } from "../../compute/runs/runs-store.ts";
 import { useUi } from "../../compute/store.ts";
 import { navigate } from "../../data/navigate.ts";
 import { RunList } from "./run-list.tsx";
+import { TableControls } from "./run-table-controls.tsx";
 
 /** `beside` comes below the runs: what other features have to show there. */
 export function RunsView({ beside }: { beside: ReactNode }) {
@@ -24,31 +26,45 @@ export function RunsView({ beside }: { beside: ReactNode }) {
   const missing = [...(id === null ? [] : [id]), ...charted].filter((each) => runs[each] === undefined);
   return (
     <div className="training-view runs-view">
-      <section className="panel" aria-labelledby="runs-title">
-        <div className="panel-head">
-          <h2 id="runs-title">Runs</h2>
-          <WorkerLine worker={worker} />
-        </div>
-        {known && missing.length > 0 && (
-          <p className="run-line error" role="alert" data-testid="run-missing">
-            There is no run {missing.join(", ")} here: runs of the page are kept in the browser that they ran
-            in, runs of the worker on its disk.
-          </p>
-        )}
-        {list.length > 0 ? (
-          <RunList runs={list} />
-        ) : (
-          <div className="note panel-note">
-            {known ? "No run yet. " : "Reading the runs… "}
-            <button type="button" onClick={() => navigate({ view: "training" }, "push")}>
-              Set one up
-            </button>
+      <WithRail
+        view="runs"
+        controls={
+          list.length === 0 ? (
+            <p className="note">Groups, tags and how curves are drawn, once there is a run.</p>
+          ) : (
+            <>
+              <TableControls runs={list} />
+              <ChartOptions runs={onChart} />
+            </>
+          )
+        }
+      >
+        <section className="panel" aria-labelledby="runs-title">
+          <div className="panel-head">
+            <h2 id="runs-title">Runs</h2>
+            <WorkerLine worker={worker} />
           </div>
-        )}
-      </section>
-      {onChart.length > 0 && <RunCharts runs={onChart} />}
-      {shown !== null && <RunDetail key={shown.id} run={shown} />}
-      {beside}
+          {known && missing.length > 0 && (
+            <p className="run-line error" role="alert" data-testid="run-missing">
+              There is no run {missing.join(", ")} here: runs of the page are kept in the browser that they
+              ran in, runs of the worker on its disk.
+            </p>
+          )}
+          {list.length > 0 ? (
+            <RunList runs={list} />
+          ) : (
+            <div className="note panel-note">
+              {known ? "No run yet. " : "Reading the runs… "}
+              <button type="button" onClick={() => navigate({ view: "training" }, "push")}>
+                Set one up
+              </button>
+            </div>
+          )}
+        </section>
+        {onChart.length > 0 && <RunCharts runs={onChart} />}
+        {shown !== null && <RunDetail key={shown.id} run={shown} />}
+        {beside}
+      </WithRail>
     </div>
   );
 }

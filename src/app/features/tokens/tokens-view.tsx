@@ -183,7 +183,7 @@ function Controls({ compared }: { compared: Compared | null }) {
   return (
     <>
       <h3>Models</h3>
-      <ModelPickers problem={null} />
+      <ModelPickers />
       <h3>Scoring</h3>
       <EndOfTurnSwitch />
       <MemoryNote job="score" />

@@ -13,14 +13,10 @@ export function StudentPanel() {
   const busy = useUi((ui) => ui.training.status !== "idle" || ui.scoring.status === "running");
   const atWork = useUi(isModelAtWork);
   const trained = useStudentRun((run) => run.id !== null);
-  const problem = useKept((kept) => kept.problem);
-  const fit = useUi((ui) => ui.tokenizerFit.training);
   const [optimizer, setOptimizer] = useState(false);
   return (
     <div className="student-panel">
-      <ModelPickers
-        problem={fit === null ? null : `No run here until the teacher reads the student’s tokens: ${fit}.`}
-      />
+      <ModelPickers />
       <span className="student-save">
         <label>
           <input
@@ -54,12 +50,27 @@ export function StudentPanel() {
           Revert to the loaded student
         </button>
       </span>
+    </div>
+  );
+}
+
+/** What must be seen also while the rail is folded. */
+export function StudentNotes() {
+  const problem = useKept((kept) => kept.problem);
+  const fit = useUi((ui) => ui.tokenizerFit.training);
+  return (
+    <>
+      {fit !== null && (
+        <p className="fault panel-note" role="status" data-testid="model-problem">
+          No run here until the teacher reads the student’s tokens: {fit}.
+        </p>
+      )}
       {problem !== null && (
-        <p className="fault" role="alert" data-testid="unkept">
+        <p className="fault panel-note" role="alert" data-testid="unkept">
           The trained student is not kept in this browser ({shownName(problem, 500)}): it is lost with this
           tab unless you save it.
         </p>
       )}
-    </div>
+    </>
   );
 }

@@ -2,6 +2,7 @@
 
 import { type RefObject, useEffect, useRef } from "react";
 import { formatRange } from "../../base/eta.ts";
+import { WithRail } from "../../base/rail.tsx";
 import { shownName } from "../../base/text/shown-text.ts";
 import { isFocusFree } from "../../base/use-focus-back.ts";
 import { useMemoryFacts } from "../../compute/models/memory-note.tsx";
@@ -9,7 +10,7 @@ import { engineFacts, Provenance } from "../../compute/models/provenance.tsx";
 import { takenBackText, useTakenBack } from "../../compute/models/taken-back.ts";
 import { NeedsEpisode, NeedsTask } from "../../compute/open/needs-task.tsx";
 import { StepBar } from "../../compute/open/step-bar.tsx";
-import { RunCharts } from "../../compute/run-card/run-charts.tsx";
+import { ChartOptions, RunCharts } from "../../compute/run-card/run-charts.tsx";
 import { RunDetail } from "../../compute/run-card/run-detail.tsx";
 import { timeLeft } from "../../compute/runs/run-time.ts";
 import { useRuns } from "../../compute/runs/runs-store.ts";
@@ -18,7 +19,7 @@ import { studentTraining } from "../../compute/training/training.ts";
 import { responsesOf, useTrainingForm } from "../../compute/training/training-form.ts";
 import { libraryNames } from "../../data/open-libraries.ts";
 import { setFormOpen, useFormFold } from "./form-fold.ts";
-import { StudentPanel } from "./student-panel.tsx";
+import { StudentNotes, StudentPanel } from "./student-panel.tsx";
 import { FormLine, TrainingFormPanel } from "./training-form.tsx";
 import { WatchedTokens } from "./watched-tokens.tsx";
 
@@ -54,52 +55,64 @@ export function TrainingView() {
     <div className="training-view">
       {task !== null ? <StepBar task={task} /> : !live && <NeedsTask />}
       {task?.episodes.length === 0 && !live && <NeedsEpisode />}
-      {latest !== null && (
-        <RunDetail
-          key={latest.id}
-          run={latest}
-          progress={hasCard ? running : null}
-          told={hasCard ? (training.message?.text ?? null) : null}
-        >
-          <RunCharts runs={[latest]} takenBack={takenBack[latest.id] ?? null} />
-          {hasCard && training.watch && (
-            <section className="watched-panel" aria-labelledby="watched-title">
-              <h3 id="watched-title">The student’s tokens</h3>
-              <WatchedTokens watch={training.watch} takenBack={gone} />
-            </section>
-          )}
-        </RunDetail>
-      )}
-      <section className="panel" aria-labelledby="training-title">
-        <div className="panel-head">
-          <h2 id="training-title">Update the student</h2>
-          <StudentPanel />
-        </div>
-        {latest !== null && <FormToggle isOpen={isOpen} button={toggle} />}
-        {isOpen && <TrainingFormPanel />}
-        {!hasCard && running}
-      </section>
-      {latest === null && training.status === "idle" && (
-        <p className="note hint">
-          Each step: the frozen teacher scores the student’s {live ? "fresh" : "recorded"} responses, without
-          evidence in the vanilla stage and with Rₜ in the second; the student moves towards it by the clipped
-          surrogate. In the page nothing is written to your disk until you save; runs and their last
-          checkpoint are kept in this browser, so that they can go on and a reload loses no student.
-        </p>
-      )}
-      {student && teacher && (
-        <Provenance
-          facts={[
-            ...engineFacts(student.info),
-            [
-              "teacher",
-              `${shownName(teacher.info.model)}, ${teacher.info.parameters?.toLocaleString("en") ?? "unknown"} parameters`,
-            ],
-            ["optimizer steps", String(student.steps)],
-            ...memoryFacts,
-          ]}
-        />
-      )}
+      {/* The form is too wide for the rail; it folds into a line of its own once there is a run. */}
+      <WithRail
+        view="training"
+        controls={
+          <>
+            <h3>Models</h3>
+            <StudentPanel />
+            {latest !== null && <ChartOptions runs={[latest]} />}
+          </>
+        }
+      >
+        {latest !== null && (
+          <RunDetail
+            key={latest.id}
+            run={latest}
+            progress={hasCard ? running : null}
+            told={hasCard && gone === null ? (training.message?.text ?? null) : null}
+          >
+            <RunCharts runs={[latest]} takenBack={takenBack[latest.id] ?? null} />
+            {hasCard && training.watch && (
+              <section className="watched-panel" aria-labelledby="watched-title">
+                <h3 id="watched-title">The student’s tokens</h3>
+                <WatchedTokens watch={training.watch} takenBack={gone} />
+              </section>
+            )}
+          </RunDetail>
+        )}
+        <section className="panel" aria-labelledby="training-title">
+          <div className="panel-head">
+            <h2 id="training-title">Update the student</h2>
+          </div>
+          <StudentNotes />
+          {latest !== null && <FormToggle isOpen={isOpen} button={toggle} />}
+          {isOpen && <TrainingFormPanel />}
+          {!hasCard && running}
+        </section>
+        {latest === null && training.status === "idle" && (
+          <p className="note hint">
+            Each step: the frozen teacher scores the student’s {live ? "fresh" : "recorded"} responses,
+            without evidence in the vanilla stage and with Rₜ in the second; the student moves towards it by
+            the clipped surrogate. In the page nothing is written to your disk until you save; runs and their
+            last checkpoint are kept in this browser, so that they can go on and a reload loses no student.
+          </p>
+        )}
+        {student && teacher && (
+          <Provenance
+            facts={[
+              ...engineFacts(student.info),
+              [
+                "teacher",
+                `${shownName(teacher.info.model)}, ${teacher.info.parameters?.toLocaleString("en") ?? "unknown"} parameters`,
+              ],
+              ["optimizer steps", String(student.steps)],
+              ...memoryFacts,
+            ]}
+          />
+        )}
+      </WithRail>
     </div>
   );
 }

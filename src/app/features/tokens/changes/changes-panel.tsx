@@ -1,11 +1,10 @@
 /** The largest changes across an episode or a whole task: a job, its figures, and a table that leads to each token. */
-import { type RefObject, useMemo, useRef } from "react";
+import { type KeyboardEvent, type RefObject, useLayoutEffect, useMemo, useRef } from "react";
 import { countOf } from "../../../../core/plural.ts";
 import { safeName } from "../../../base/export/safe-name.ts";
 import { nats, probability, shortToken } from "../../../base/format.ts";
 import { useRowWindow } from "../../../base/rows/use-row-window.ts";
 import { saveFile } from "../../../base/save-file.ts";
-import { Scroller } from "../../../base/scroller.tsx";
 import { Name } from "../../../base/text/name.tsx";
 import { shownName } from "../../../base/text/shown-text.ts";
 import { isModelAtWork } from "../../../compute/computing.ts";
@@ -16,6 +15,7 @@ import type { ChangeSort } from "../../../url/place.ts";
 import { ofTask, selectionOf } from "../../../url/what-if.ts";
 import { JobProgress } from "../job-progress.tsx";
 import { MeanByPosition } from "../plots/mean-plot.tsx";
+import { TokenGrid, useTabStop } from "../token-cells.tsx";
 import { type ChangeRow, KEPT_ROWS, POSITIONS } from "./change-collector.ts";
 import { changesCsv, sortChanges } from "./change-table.ts";
 import { CHANGES_KEY, type Changes, KEPT_STRIPS, scoreChanges, useChanges } from "./changes.ts";
@@ -88,7 +88,7 @@ function Results({ changes, busy }: { changes: Changes; busy: boolean }) {
   const sort = useUi((ui) => ui.place.changesSort);
   const descending = useUi((ui) => ui.place.changesDescending);
   const sorted = useMemo(() => sortChanges(rows, sort, descending), [rows, sort, descending]);
-  const scroller = useRef<HTMLElement>(null);
+  const scroller = useRef<HTMLDivElement>(null);
   const save = (): void => {
     const name = `${safeName(changes.task)}-${safeName(changes.episode ?? "all-episodes")}-changes.csv`;
     saveFile(name, new Blob([changesCsv(changes, sorted)], { type: "text/csv;charset=utf-8" }));
@@ -122,42 +122,45 @@ function Results({ changes, busy }: { changes: Changes; busy: boolean }) {
             caption={`Task ${shownName(changes.task)} (${shownName(changes.environment)}), ${changes.episode === null ? "all episodes" : shownName(changes.episode)}: ${countOf(decisions, "decision")}, ${countOf(tokens, "token")}. Teacher ${shownName(changes.teacher.model)} (${changes.teacher.dtype}); evidence: ${changes.evidence}.`}
           />
           <div>
-            <Scroller className="token-table changes-scroll" label="Largest changes" ref={scroller}>
-              {/* Only the rows in sight are in the document. */}
-              <table aria-rowcount={sorted.length + 1}>
-                <thead>
-                  <tr aria-rowindex={1}>
-                    {COLUMNS.map(({ sort: by, title, numeric }) => (
-                      <th
-                        key={title}
-                        scope="col"
-                        className={numeric ? "number" : ""}
-                        aria-sort={by === sort ? (descending ? "descending" : "ascending") : undefined}
-                      >
-                        {by === null ? (
-                          title
-                        ) : (
-                          <button
-                            type="button"
-                            className="plain"
-                            onClick={() =>
-                              navigate({
-                                changesSort: by,
-                                changesDescending: by === sort ? !descending : numeric,
-                              })
-                            }
-                          >
-                            {title}
-                            <span aria-hidden="true">{by === sort ? (descending ? " ▾" : " ▴") : ""}</span>
-                          </button>
-                        )}
-                      </th>
-                    ))}
-                  </tr>
-                </thead>
-                <Rows rows={sorted} order={`${sort} ${descending}`} scroller={scroller} />
-              </table>
-            </Scroller>
+            <TokenGrid
+              className="changes-scroll"
+              label="Largest changes"
+              leads
+              rowCount={sorted.length + 1}
+              ref={scroller}
+            >
+              <thead>
+                <tr aria-rowindex={1}>
+                  {COLUMNS.map(({ sort: by, title, numeric }) => (
+                    <th
+                      key={title}
+                      scope="col"
+                      className={numeric ? "number" : ""}
+                      aria-sort={by === sort ? (descending ? "descending" : "ascending") : undefined}
+                    >
+                      {by === null ? (
+                        title
+                      ) : (
+                        <button
+                          type="button"
+                          className="plain"
+                          onClick={() =>
+                            navigate({
+                              changesSort: by,
+                              changesDescending: by === sort ? !descending : numeric,
+                            })
+                          }
+                        >
+                          {title}
+                          <span aria-hidden="true">{by === sort ? (descending ? " ▾" : " ▴") : ""}</span>
+                        </button>
+                      )}
+                    </th>
+                  ))}
+                </tr>
+              </thead>
+              <Rows rows={sorted} order={`${sort} ${descending}`} scroller={scroller} />
+            </TokenGrid>
             <div className="left-out-tools">
               <button type="button" onClick={save}>
                 Save these {sorted.length.toLocaleString("en")} rows as CSV
@@ -201,8 +204,29 @@ function Rows({
   scroller: RefObject<HTMLElement | null>;
 }) {
   const { first, end, before, after } = useRowWindow(scroller, rows, ROW_HEIGHT, order);
+  const tabStop = useTabStop(first, end);
+  const body = useRef<HTMLTableSectionElement>(null);
+  /** The row that is to take the focus once it is in the document. */
+  const wanted = useRef<number | null>(null);
+  const reach = (): void => {
+    if (wanted.current === null) return;
+    const row = body.current?.querySelector(`tr[aria-rowindex="${wanted.current + 2}"]`);
+    row?.querySelector("button")?.focus();
+    if (row) wanted.current = null;
+  };
+  useLayoutEffect(reach);
+  // The grid knows the rows in sight; the first and the last of all may be far away.
+  const toEnds = (event: KeyboardEvent): void => {
+    const to = { Home: 0, End: rows.length - 1 }[event.key];
+    if (to === undefined || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
+    event.preventDefault();
+    event.stopPropagation();
+    wanted.current = to;
+    scroller.current?.scrollTo({ top: to === 0 ? 0 : scroller.current.scrollHeight });
+    reach();
+  };
   return (
-    <tbody>
+    <tbody ref={body} onKeyDown={toEnds}>
       {before > 0 && <Spacer height={before} />}
       {rows.slice(first, end).map((row, i) => {
         const { episode, decision, position, text, vanilla, graph, delta, flips } = row;
@@ -214,6 +238,7 @@ function Rows({
             <th scope="row">
               <button
                 type="button"
+                {...tabStop(first + i)}
                 className="plain link"
                 aria-label={`${shortToken(text)}, token ${position} of decision ${decision} of ${shownName(episode, 80)}`}
                 onClick={() => goToToken(row)}

@@ -5,6 +5,7 @@ import { withEvidence } from "../../../compute/side.ts";
 import type { TokenScores } from "../../../compute/store.ts";
 import { partName } from "../../../url/part-name.ts";
 import { byEffect, type LeftOutRow } from "../attribution/left-out-rows.ts";
+import { EffectHeads } from "../attribution/left-out-table.tsx";
 import { deltaLimit, themedDelta } from "../delta-colour.ts";
 import { TokenCells, TokenGrid, TokenHeads } from "../token-cells.tsx";
 
@@ -28,15 +29,7 @@ export function MovedTokens({
         <thead>
           <tr>
             <TokenHeads />
-            <th scope="col" className="number">
-              log p with all
-            </th>
-            <th scope="col" className="number">
-              without it
-            </th>
-            <th scope="col" className="number">
-              with − without
-            </th>
+            <EffectHeads />
           </tr>
         </thead>
         <tbody>
