@@ -9,7 +9,7 @@ import { serverEvents } from "./event-stream.ts";
 import { curvesCsv, eventLines } from "./export-run.ts";
 import { foldEvent, foldEvents, withGap } from "./fold.ts";
 import { type Figures, NO_FIGURES, type Run } from "./run.ts";
-import { runPolicy } from "./run-policy.ts";
+import { runPolicy } from "../../features/runs/run-policy.ts";
 import { speedKey, timeExpected, timeLeft } from "./run-time.ts";
 import { newRun } from "./runs-store.ts";
 

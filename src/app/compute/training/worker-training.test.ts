@@ -9,7 +9,7 @@ import { getRuns, newRun, useRuns } from "../runs/runs-store.ts";
 import type { Job, WorkerPlan as Planned } from "../runs/worker-answers.ts";
 import { setUi } from "../store.ts";
 import { chooseResponses, setTrainingForm, trainingForm, useTrainingForm } from "./training-form.ts";
-import { useWorkerCost, WorkerCost } from "./worker-cost.ts";
+import { useWorkerCost, WorkerCost } from "../../features/training/worker-cost.ts";
 import { WorkerTraining } from "./worker-training.ts";
 
 vi.mock("../runs/follow-worker.ts", () => ({ workerFollower: { takeJob: () => undefined } }));

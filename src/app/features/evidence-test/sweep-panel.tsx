@@ -18,7 +18,7 @@ import {
   scoreSweep,
   sweepSetting,
   useSweeps,
-} from "../../compute/gate/run-sweep.ts";
+} from "./run-sweep.ts";
 import { useMemory } from "../../compute/models/memory.ts";
 import { scoringRuns } from "../../compute/scoring/score.ts";
 import { useUi } from "../../compute/store.ts";

@@ -2,7 +2,7 @@
 
 import { type Action, aDecision, aPrompt, needs, noModelAtWork, scores } from "../../compute/action.ts";
 import { openHub } from "../../compute/hub/hub.ts";
-import { usePickedModel } from "../../compute/models/other-model.ts";
+import { usePickedModel } from "./other-model.ts";
 import { getRuns } from "../../compute/runs/runs-store.ts";
 import { scoreDecision, scoringRuns } from "../../compute/scoring/score.ts";
 import { getUi } from "../../compute/store.ts";

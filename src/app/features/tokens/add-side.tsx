@@ -1,7 +1,7 @@
 /** A further side of a scored response: the teacher under other evidence, or another model. */
 import { useEffect, useRef, useState } from "react";
 import { CONTROLS, SOURCE_BUDGETS } from "../../../core/retrieval/selection.ts";
-import { usePickedModel } from "../../compute/models/other-model.ts";
+import { usePickedModel } from "./other-model.ts";
 import { addEvidenceSide } from "../../compute/scoring/sides.ts";
 import { useUi } from "../../compute/store.ts";
 import { MOST_SIDES } from "../../url/place.ts";

@@ -8,7 +8,7 @@ import { faultNotice } from "../../base/faults.ts";
 import { shownName } from "../../base/text/shown-text.ts";
 import { unpackArchive } from "../../compute/clients.ts";
 import { partsText } from "../../compute/models/memory-note.tsx";
-import { otherModel, usePickedModel } from "../../compute/models/other-model.ts";
+import { otherModel, usePickedModel } from "./other-model.ts";
 import { MODEL_FOLDER, sharedModelByPath } from "../../compute/models/shared-model.ts";
 import { SharedPathDialog } from "../../compute/open/shared-path-dialog.tsx";
 import { useRuns } from "../../compute/runs/runs-store.ts";

@@ -20,7 +20,7 @@ import { useRuns } from "../../compute/runs/runs-store.ts";
 import type { Target } from "../../compute/runs/worker-answers.ts";
 import { useUi } from "../../compute/store.ts";
 import { firstProblem } from "../../compute/training/form-problems.ts";
-import { planWords } from "../../compute/training/plan-words.ts";
+import { planWords } from "./plan-words.ts";
 import { studentTraining } from "../../compute/training/training.ts";
 import {
   type ComposedConfig,
@@ -45,7 +45,7 @@ import {
   useTrainingForm,
 } from "../../compute/training/training-form.ts";
 import { useHeldOut } from "../../compute/training/training-held-out.ts";
-import { trainingProbe } from "../../compute/training/training-probe.ts";
+import { trainingProbe } from "./training-probe.ts";
 import { useSending } from "../../compute/training/worker-training.ts";
 import { ConfigField, fieldOf } from "./config-field.tsx";
 import { ConfigView } from "./config-view.tsx";

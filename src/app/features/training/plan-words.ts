@@ -7,7 +7,7 @@ import {
 } from "../../../core/loop/train-config.ts";
 import { countOf, plural } from "../../../core/plural.ts";
 import { shownName } from "../../base/text/shown-text.ts";
-import { methodWords, stageWord } from "./training-form.ts";
+import { methodWords, stageWord } from "../../compute/training/training-form.ts";
 
 /** `units`: how many episodes or live tasks the run is over; null where that is not known. */
 export function planWords(config: TrainConfig, units: number | null): string {

@@ -7,10 +7,10 @@ import type { LibrarySubset } from "../../../core/retrieval/subset.ts";
 import type { KnownOptimal, OptimalDecision } from "../../data/library/known-optimal.ts";
 import { HOME } from "../../url/place.ts";
 import { partOfLibrary } from "../../url/what-if.ts";
-import { useOptimal } from "../open/optimal.ts";
-import { scoringRuns } from "../scoring/scoring-run.ts";
-import { getUi, setUi } from "../store.ts";
-import { gateSelection } from "./run-gate.ts";
+import { useOptimal } from "../../compute/open/optimal.ts";
+import { scoringRuns } from "../../compute/scoring/scoring-run.ts";
+import { getUi, setUi } from "../../compute/store.ts";
+import { gateSelection } from "../../compute/gate/run-gate.ts";
 import { presentSweep, SWEEPS, type SweepId, scoreSweep, sweepSetting, useSweeps } from "./run-sweep.ts";
 
 const fake = vi.hoisted(() => ({
@@ -19,8 +19,8 @@ const fake = vi.hoisted(() => ({
   coverage: 0,
 }));
 
-vi.mock("../models/models.ts", async (original) => {
-  const { Models } = await original<typeof import("../models/models.ts")>();
+vi.mock("../../compute/models/models.ts", async (original) => {
+  const { Models } = await original<typeof import("../../compute/models/models.ts")>();
   const api = {
     takePasses: async () => undefined,
     abort: async () => undefined,
@@ -38,11 +38,11 @@ vi.mock("../models/models.ts", async (original) => {
     }),
   };
 });
-vi.mock("../models/memory.ts", () => ({
+vi.mock("../../compute/models/memory.ts", () => ({
   memory: () => ({ weights: "f32" }),
   requirePlan: async () => ({}),
 }));
-vi.mock("../scoring/score.ts", () => ({ planScoring: async () => ({}) }));
+vi.mock("../../compute/scoring/score.ts", () => ({ planScoring: async () => ({}) }));
 vi.mock("../../data/library-client.ts", () => ({
   libraryWorker: () => ({
     coverage: async (_: string, selections: readonly SourceSelection[]) => {

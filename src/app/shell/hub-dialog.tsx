@@ -3,12 +3,12 @@
  * and what is kept in this browser. A native dialog, so that focus and Escape behave. A download goes on when it is closed.
  */
 
-import { countOf } from "../../../core/plural.ts";
-import type { CachedModel } from "../../../engine/hub/index.ts";
-import { formatRange } from "../../base/eta.ts";
-import { useDialog } from "../../base/use-dialog.ts";
-import { isModelAtWork } from "../computing.ts";
-import { type Role, useUi } from "../store.ts";
+import { countOf } from "../../core/plural.ts";
+import type { CachedModel } from "../../engine/hub/index.ts";
+import { formatRange } from "../base/eta.ts";
+import { useDialog } from "../base/use-dialog.ts";
+import { isModelAtWork } from "../compute/computing.ts";
+import { type Role, useUi } from "../compute/store.ts";
 import {
   cachedName,
   closeHub,
@@ -23,7 +23,7 @@ import {
   stopDownload,
   typeHub,
   useHub,
-} from "./hub.ts";
+} from "../compute/hub/hub.ts";
 
 export function HubDialog() {
   const role = useHub((hub) => hub.role);

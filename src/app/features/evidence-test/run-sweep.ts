@@ -8,9 +8,9 @@ import { type SourceSelection, sourcesKey } from "../../../core/retrieval/select
 import { remaining } from "../../base/eta.ts";
 import type { KnownOptimal } from "../../data/library/known-optimal.ts";
 import { libraryWorker } from "../../data/library-client.ts";
-import { scoringRuns } from "../scoring/scoring-run.ts";
-import { getUi } from "../store.ts";
-import { GATE_SEED, type GateSetting, SUBSET_SHARES, type SubsetShare } from "./gate-store.ts";
+import { scoringRuns } from "../../compute/scoring/scoring-run.ts";
+import { getUi } from "../../compute/store.ts";
+import { GATE_SEED, type GateSetting, SUBSET_SHARES, type SubsetShare } from "../../compute/gate/gate-store.ts";
 import {
   gateSelection,
   gateSetting,
@@ -18,7 +18,7 @@ import {
   PassPlan,
   prepareCase,
   scoreCases,
-} from "./run-gate.ts";
+} from "../../compute/gate/run-gate.ts";
 
 interface Sweep {
   /** What it is drawn over, from least to most. */

@@ -1,11 +1,11 @@
 /** Opens a model folder that came without a tokenizer, with the one that the user chose. */
-import { InputError } from "../../../core/errors.ts";
-import type { TokenizerTexts } from "../../../text/index.ts";
-import { faultNotice } from "../../base/faults.ts";
-import { tokenizerTexts, withTokenizer } from "../../data/files/model-folder.ts";
-import { getUi, type Role, setUi } from "../store.ts";
-import { models } from "./models.ts";
-import { otherModel } from "./other-model.ts";
+import { InputError } from "../../core/errors.ts";
+import type { TokenizerTexts } from "../../text/index.ts";
+import { faultNotice } from "../base/faults.ts";
+import { tokenizerTexts, withTokenizer } from "../data/files/model-folder.ts";
+import { getUi, type Role, setUi } from "../compute/store.ts";
+import { models } from "../compute/models/models.ts";
+import { otherModel } from "../features/tokens/other-model.ts";
 
 /** With the tokenizer of the present teacher or student. */
 export function openWithTokenizerOf(role: Role): Promise<void> {

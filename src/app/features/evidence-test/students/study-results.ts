@@ -1,7 +1,7 @@
 /** A comparison of the page in the files of `gcopd experiment`, and what its differences say. Pure. */
-import { type GridTable, gridTable, type PlayedCell } from "../../../core/evaluation/index.ts";
-import { type ExperimentResults, experimentResults } from "../../../core/loop/index.ts";
-import type { StudentCell, Study } from "./study.ts";
+import { type GridTable, gridTable, type PlayedCell } from "../../../../core/evaluation/index.ts";
+import { type ExperimentResults, experimentResults } from "../../../../core/loop/index.ts";
+import type { StudentCell, Study } from "../../../compute/students/study.ts";
 
 /**
  * Fewer trainings tell nothing apart: that all of n differences have one sign is chance 2 × 0.5ⁿ of the time, and from

@@ -1,11 +1,11 @@
 /** What a run on the worker will cost, as the worker measures it. */
 import { create } from "zustand";
 import { describeFault, isAbort } from "../../base/faults.ts";
-import type { PlannedThere, WorkerPlan } from "../runs/worker-answers.ts";
-import { composeConfig } from "./training-config.ts";
-import { trainingForm } from "./training-form.ts";
+import type { PlannedThere, WorkerPlan } from "../../compute/runs/worker-answers.ts";
+import { composeConfig } from "../../compute/training/training-config.ts";
+import { trainingForm } from "../../compute/training/training-form.ts";
 import { probeKey } from "./training-probe.ts";
-import { type WorkerTraining, workerTraining } from "./worker-training.ts";
+import { type WorkerTraining, workerTraining } from "../../compute/training/worker-training.ts";
 
 interface WorkerCostState {
   /** The config that plan and problem are of. */

@@ -1,23 +1,23 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { fake, Pending, until } from "../../../../test/support/fake.ts";
-import { librarySummary } from "../../../../test/support/summaries.ts";
-import { DeviceError, InputError } from "../../../core/errors.ts";
-import type { EvaluatedEpisode } from "../../../core/evaluation/index.ts";
-import type { TrainEvent } from "../../../core/loop/index.ts";
-import type { FolderFiles } from "../../data/files/blob-folder.ts";
-import type { Shipped } from "../../url/library-link.ts";
-import { HOME } from "../../url/place.ts";
-import { type ComputeClient, gamesWorker } from "../clients.ts";
-import { useGames } from "../games/games.ts";
-import type { GameTask } from "../games/games-service.ts";
-import { useMemory } from "../models/memory.ts";
-import { models } from "../models/models.ts";
-import { getUi, IDLE_TRAINING, type Role, setUi } from "../store.ts";
-import type { CellAsk, CellEvent, KeptStep } from "../worker/student-cell.ts";
-import type { TrainingPlan } from "../worker/training-run.ts";
+import { fake, Pending, until } from "../../../../../test/support/fake.ts";
+import { librarySummary } from "../../../../../test/support/summaries.ts";
+import { DeviceError, InputError } from "../../../../core/errors.ts";
+import type { EvaluatedEpisode } from "../../../../core/evaluation/index.ts";
+import type { TrainEvent } from "../../../../core/loop/index.ts";
+import type { FolderFiles } from "../../../data/files/blob-folder.ts";
+import type { Shipped } from "../../../url/library-link.ts";
+import { HOME } from "../../../url/place.ts";
+import { type ComputeClient, gamesWorker } from "../../../compute/clients.ts";
+import { useGames } from "../../../compute/games/games.ts";
+import type { GameTask } from "../../../compute/games/games-service.ts";
+import { useMemory } from "../../../compute/models/memory.ts";
+import { models } from "../../../compute/models/models.ts";
+import { getUi, IDLE_TRAINING, type Role, setUi } from "../../../compute/store.ts";
+import type { CellAsk, CellEvent, KeptStep } from "../../../compute/worker/student-cell.ts";
+import type { TrainingPlan } from "../../../compute/worker/training-run.ts";
 import { StudentComparison } from "./run-students.ts";
-import type { StudentChoices } from "./students-config.ts";
-import { useStudents } from "./students-store.ts";
+import type { StudentChoices } from "../../../compute/students/students-config.ts";
+import { useStudents } from "../../../compute/students/students-store.ts";
 
 type Cell = (ask: CellAsk, emit: (event: CellEvent) => void) => Promise<void>;
 
@@ -43,8 +43,8 @@ const here = vi.hoisted(() => ({
   prompt: (): string => "{}",
 }));
 
-vi.mock("../models/models.ts", async (original) => {
-  const { Models } = await original<typeof import("../models/models.ts")>();
+vi.mock("../../../compute/models/models.ts", async (original) => {
+  const { Models } = await original<typeof import("../../../compute/models/models.ts")>();
   const client: ComputeClient = {
     api: fake<ComputeClient["api"]>({
       connectGames: async () => undefined,
@@ -83,7 +83,7 @@ vi.mock("../models/models.ts", async (original) => {
     }),
   };
 });
-vi.mock("../clients.ts", async (original) => ({
+vi.mock("../../../compute/clients.ts", async (original) => ({
   ...(await original<object>()),
   gamesWorker: () =>
     fake<ReturnType<typeof gamesWorker>>({

@@ -4,8 +4,8 @@ import { fakeLibrary } from "../../../../test/support/fake-library.ts";
 import { InputError } from "../../../core/errors.ts";
 import type { FolderFiles } from "../../data/files/blob-folder.ts";
 import type { DecisionModel } from "../../data/model.ts";
-import type { ComputeClient } from "../clients.ts";
-import { setUi } from "../store.ts";
+import type { ComputeClient } from "../../compute/clients.ts";
+import { setUi } from "../../compute/store.ts";
 import { OtherModel, usePickedModel } from "./other-model.ts";
 
 type Clients = ConstructorParameters<typeof OtherModel>[0];

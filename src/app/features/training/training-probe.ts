@@ -7,12 +7,12 @@ import { type ModelProbe, probedTime, type RunProbe } from "../../../core/loop/p
 import { teacherOf } from "../../../core/method/index.ts";
 import { describeFault, isAbort, isDeviceFault } from "../../base/faults.ts";
 import { Latest } from "../../base/latest.ts";
-import { isComputing } from "../computing.ts";
-import { requirePlan } from "../models/memory.ts";
-import { models } from "../models/models.ts";
-import type { ProbedCall, WorkerTime } from "../runs/worker-answers.ts";
-import { getUi, setUi } from "../store.ts";
-import { formPlan, planTraining } from "./training-plan.ts";
+import { isComputing } from "../../compute/computing.ts";
+import { requirePlan } from "../../compute/models/memory.ts";
+import { models } from "../../compute/models/models.ts";
+import type { ProbedCall, WorkerTime } from "../../compute/runs/worker-answers.ts";
+import { getUi, setUi } from "../../compute/store.ts";
+import { formPlan, planTraining } from "../../compute/training/training-plan.ts";
 
 /** What a probe of the page found, and the config that it is of. */
 export const usePageProbe = create<{ of: string; time: WorkerTime | null }>(() => ({ of: "", time: null }));

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { checkConfig } from "../runs/config-fields.ts";
+import { checkConfig } from "../../compute/runs/config-fields.ts";
 import { planWords } from "./plan-words.ts";
 
 const BASE = { library: "l.jsonl", episodes: "e.jsonl", teacher: "t", student: "s" };

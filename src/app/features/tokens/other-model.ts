@@ -9,11 +9,11 @@ import type { FolderFiles } from "../../data/files/blob-folder.ts";
 import { tokenizerTexts } from "../../data/files/model-folder.ts";
 import { libraryWorker } from "../../data/library-client.ts";
 import type { DecisionModel } from "../../data/model.ts";
-import { onePass, scoredLengths, scoreKey } from "../scoring/score.ts";
-import { type SideSpec, scoreSides } from "../scoring/sides.ts";
-import { getUi } from "../store.ts";
-import type { OtherPlan } from "../worker/compute-service.ts";
-import { models } from "./models.ts";
+import { onePass, scoredLengths, scoreKey } from "../../compute/scoring/score.ts";
+import { type SideSpec, scoreSides } from "../../compute/scoring/sides.ts";
+import { getUi } from "../../compute/store.ts";
+import type { OtherPlan } from "../../compute/worker/compute-service.ts";
+import { models } from "../../compute/models/models.ts";
 
 /** `model:Qwen3-8B:graph` */
 function sideKey(name: string, context: string): string {

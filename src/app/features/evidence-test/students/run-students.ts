@@ -3,25 +3,25 @@
  * Stopped, it goes on from the last step of the one that was under way.
  */
 import * as Comlink from "comlink";
-import { InputError } from "../../../core/errors.ts";
-import { configuredMethod, configuredSettings, type TrainConfig } from "../../../core/loop/index.ts";
-import { teacherOf } from "../../../core/method/index.ts";
-import { describeFault, isAbort, isDeviceFault } from "../../base/faults.ts";
-import { Latest } from "../../base/latest.ts";
-import { getBlob, readSampleManifest } from "../../data/library/sample.ts";
-import type { LibrarySummary } from "../../data/model.ts";
-import { shippedBase } from "../../data/shipped-base.ts";
-import { gamesWorker } from "../clients.ts";
-import { isComputing } from "../computing.ts";
-import { computeWithGames } from "../games/games.ts";
-import { liveTraining, withGames } from "../games/live-games.ts";
-import { gateSelection } from "../gate/run-gate.ts";
-import { memory, requirePlan } from "../models/memory.ts";
-import { models } from "../models/models.ts";
-import { getUi, setUi, type UiState } from "../store.ts";
-import { planTraining } from "../training/training-plan.ts";
-import type { CellEvaluation, CellEvent } from "../worker/student-cell.ts";
-import type { LiveTraining, TrainingPlan } from "../worker/training-run.ts";
+import { InputError } from "../../../../core/errors.ts";
+import { configuredMethod, configuredSettings, type TrainConfig } from "../../../../core/loop/index.ts";
+import { teacherOf } from "../../../../core/method/index.ts";
+import { describeFault, isAbort, isDeviceFault } from "../../../base/faults.ts";
+import { Latest } from "../../../base/latest.ts";
+import { getBlob, readSampleManifest } from "../../../data/library/sample.ts";
+import type { LibrarySummary } from "../../../data/model.ts";
+import { shippedBase } from "../../../data/shipped-base.ts";
+import { gamesWorker } from "../../../compute/clients.ts";
+import { isComputing } from "../../../compute/computing.ts";
+import { computeWithGames } from "../../../compute/games/games.ts";
+import { liveTraining, withGames } from "../../../compute/games/live-games.ts";
+import { gateSelection } from "../../../compute/gate/run-gate.ts";
+import { memory, requirePlan } from "../../../compute/models/memory.ts";
+import { models } from "../../../compute/models/models.ts";
+import { getUi, setUi, type UiState } from "../../../compute/store.ts";
+import { planTraining } from "../../../compute/training/training-plan.ts";
+import type { CellEvaluation, CellEvent } from "../../../compute/worker/student-cell.ts";
+import type { LiveTraining, TrainingPlan } from "../../../compute/worker/training-run.ts";
 import {
   type StudentArithmetic,
   type StudentChoices,
@@ -29,9 +29,9 @@ import {
   stepsOf,
   studentConfig,
   studentGrid,
-} from "./students-config.ts";
-import { type StudyFrom, useStudents } from "./students-store.ts";
-import { followCell, measuredStudent, type StudentCell, type Study, waitingCells } from "./study.ts";
+} from "../../../compute/students/students-config.ts";
+import { type StudyFrom, useStudents } from "../../../compute/students/students-store.ts";
+import { followCell, measuredStudent, type StudentCell, type Study, waitingCells } from "../../../compute/students/study.ts";
 
 type PickedPrompt = NonNullable<LiveTraining["prompt"]>;
 

@@ -1,15 +1,15 @@
 /** Files of the worker's disk: the folder that it shares, and the files to open from it. A native dialog. */
 
 import { useState } from "react";
-import { countOf } from "../../../core/plural.ts";
-import { shownName } from "../../base/text/shown-text.ts";
-import { useDialog } from "../../base/use-dialog.ts";
-import { isRecordFile } from "../../data/files/path-files.ts";
-import { isModelAtWork } from "../computing.ts";
-import { looksLikeModel, openSharedModel } from "../models/shared-model.ts";
-import { ROLES, type Role, setUi, useUi } from "../store.ts";
-import { openShared } from "./open.ts";
-import { pathIn, SharedFolder, useSharedFolder } from "./shared-folder.tsx";
+import { countOf } from "../../core/plural.ts";
+import { shownName } from "../base/text/shown-text.ts";
+import { useDialog } from "../base/use-dialog.ts";
+import { isRecordFile } from "../data/files/path-files.ts";
+import { isModelAtWork } from "../compute/computing.ts";
+import { looksLikeModel, openSharedModel } from "../compute/models/shared-model.ts";
+import { ROLES, type Role, setUi, useUi } from "../compute/store.ts";
+import { openShared } from "../compute/open/open.ts";
+import { pathIn, SharedFolder, useSharedFolder } from "../compute/open/shared-folder.tsx";
 
 const close = (): void => setUi({ sharedOpen: false });
 
