@@ -322,3 +322,27 @@ export interface VisitComparison {
   feedback: TextDifference;
   state: StateDifference;
 }
+
+/** How far an opening is. */
+export interface OpenProgress {
+  label: string;
+  done: number;
+  /** 0 while it is unknown. */
+  total: number;
+  unit: "bytes" | "records" | "tasks" | "files";
+}
+
+/** A decision whose optimal actions are known. */
+export interface OptimalDecision extends TaskName {
+  episode: string;
+  decision: number;
+  optimal: readonly string[];
+}
+
+/** Such decisions of an open library. */
+export interface KnownOptimal {
+  /** What they came from. */
+  file: string;
+  /** In the order of the file. */
+  decisions: readonly OptimalDecision[];
+}

@@ -14,14 +14,14 @@ import type { WorkerState } from "../compute/runs/runs-store.ts";
 import { worker } from "../compute/runs/worker-client.ts";
 import { scoringRuns } from "../compute/scoring/score.ts";
 import { ROLES, setUi, type UiState } from "../compute/store.ts";
-import { studentComparison } from "../features/evidence-test/students/run-students.ts";
 import { studentTraining } from "../compute/training/training.ts";
-import { trainingProbe } from "../features/training/training-probe.ts";
-import { type useWorkerCost, workerCost } from "../features/training/worker-cost.ts";
 import type { useSending } from "../compute/training/worker-training.ts";
 import { liveRuns } from "../features/evaluation/live-runs.ts";
 import type { LiveRun } from "../features/evaluation/live-runs-store.ts";
+import { studentComparison } from "../features/evidence-test/students/run-students.ts";
 import { playPolicy } from "../features/play/play-policy.ts";
+import { trainingProbe } from "../features/training/training-probe.ts";
+import { type useWorkerCost, workerCost } from "../features/training/worker-cost.ts";
 
 export interface Task {
   /** Stays the same while the task runs. */

@@ -8,7 +8,6 @@ import type { CachedModel } from "../../engine/hub/index.ts";
 import { formatRange } from "../base/eta.ts";
 import { useDialog } from "../base/use-dialog.ts";
 import { isModelAtWork } from "../compute/computing.ts";
-import { type Role, useUi } from "../compute/store.ts";
 import {
   cachedName,
   closeHub,
@@ -24,6 +23,7 @@ import {
   typeHub,
   useHub,
 } from "../compute/hub/hub.ts";
+import { type Role, useUi } from "../compute/store.ts";
 
 export function HubDialog() {
   const role = useHub((hub) => hub.role);

@@ -2,9 +2,9 @@
 import { InputError } from "../../core/errors.ts";
 import type { TokenizerTexts } from "../../text/index.ts";
 import { faultNotice } from "../base/faults.ts";
-import { tokenizerTexts, withTokenizer } from "../data/files/model-folder.ts";
-import { getUi, type Role, setUi } from "../compute/store.ts";
 import { models } from "../compute/models/models.ts";
+import { getUi, type Role, setUi } from "../compute/store.ts";
+import { tokenizerTexts, withTokenizer } from "../data/files/model-folder.ts";
 import { otherModel } from "../features/tokens/other-model.ts";
 
 /** With the tokenizer of the present teacher or student. */

@@ -4,12 +4,12 @@ import { useState } from "react";
 import { countOf } from "../../core/plural.ts";
 import { shownName } from "../base/text/shown-text.ts";
 import { useDialog } from "../base/use-dialog.ts";
-import { isRecordFile } from "../data/files/path-files.ts";
 import { isModelAtWork } from "../compute/computing.ts";
 import { looksLikeModel, openSharedModel } from "../compute/models/shared-model.ts";
-import { ROLES, type Role, setUi, useUi } from "../compute/store.ts";
 import { openShared } from "../compute/open/open.ts";
 import { pathIn, SharedFolder, useSharedFolder } from "../compute/open/shared-folder.tsx";
+import { ROLES, type Role, setUi, useUi } from "../compute/store.ts";
+import { isRecordFile } from "../data/files/path-files.ts";
 
 const close = (): void => setUi({ sharedOpen: false });
 

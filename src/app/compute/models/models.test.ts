@@ -5,8 +5,8 @@ import { scoredSide, tokenScores } from "../../../../test/support/token-scores.t
 import { InputError } from "../../../core/errors.ts";
 import { undoList, useUndo } from "../../data/undo.ts";
 import type { ComputeClient } from "../clients.ts";
+import { withUnion } from "../scoring/internal/union.ts";
 import { distributionOf } from "../scoring/known-distribution.ts";
-import { withUnion } from "../scoring/union.ts";
 import { tokenPlace } from "../side.ts";
 import { getUi, type Role, setUi } from "../store.ts";
 import { useMemory } from "./memory.ts";

@@ -23,9 +23,9 @@ import { type ComputeClient, startComputeWorker } from "../clients.ts";
 import { isComputing } from "../computing.ts";
 import { getUi, type ModelOrigin, ROLES, type Role, setUi } from "../store.ts";
 import type { ComputeChoice, ModelsJob } from "../worker/compute-service.ts";
+import { withRun } from "./internal/run-log.ts";
+import { shippedScores } from "./internal/shipped-scores.ts";
 import { memory, memoryLimit, useMemory } from "./memory.ts";
-import { withRun } from "./run-log.ts";
-import { shippedScores } from "./shipped-scores.ts";
 import { type StudentSteps, studentHasRun, studentWentBack } from "./taken-back.ts";
 
 export interface Opened {

@@ -9,7 +9,7 @@ import { undoList, useUndo } from "../../data/undo.ts";
 import { type LibraryLink, SAMPLE_LINK } from "../../url/library-link.ts";
 import { HOME, type Place } from "../../url/place.ts";
 import { type Gate, useGate } from "../gate/gate-store.ts";
-import { shippedScores } from "../models/shipped-scores.ts";
+import { shippedScores } from "../models/internal/shipped-scores.ts";
 import { getUi, IDLE_TRAINING, setUi } from "../store.ts";
 import { closeProblem, OpenLibraries } from "./libraries.ts";
 import { useOptimal } from "./optimal.ts";

@@ -10,7 +10,7 @@ import { undoList } from "../../data/undo.ts";
 import { linkKey } from "../../url/library-link.ts";
 import { HOME } from "../../url/place.ts";
 import { useGate } from "../gate/gate-store.ts";
-import { shippedScores } from "../models/shipped-scores.ts";
+import { shippedScores } from "../models/internal/shipped-scores.ts";
 import { getUi, setUi, type UiState, useUi } from "../store.ts";
 import { useOptimal } from "./optimal.ts";
 

@@ -3,7 +3,7 @@ import { create } from "zustand";
 import type { Files } from "../../../protocol/files.ts";
 import type { LoopEvent } from "../../../protocol/loop-event.ts";
 import type { ScienceWorldInfo } from "../../../simulator/session-contract.ts";
-import { foldEvents } from "./fold.ts";
+import { foldEvents } from "./internal/fold.ts";
 import { NO_FIGURES, type Run } from "./run.ts";
 
 export interface WorkerState {

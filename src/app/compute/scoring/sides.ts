@@ -12,9 +12,9 @@ import { type Controls, selectionOf } from "../../url/what-if.ts";
 import { models, useStudentRun } from "../models/models.ts";
 import type { Side, SideModel, StudentWeights } from "../side.ts";
 import { changeScores, getUi } from "../store.ts";
+import { withUnion } from "./internal/union.ts";
 import { distributionOf, wantedOf } from "./known-distribution.ts";
 import { type PassResult, type ScoringRun, scoreKey, scoringRuns } from "./scoring-run.ts";
-import { withUnion } from "./union.ts";
 
 /** A side that can be scored. */
 export interface SideSpec {

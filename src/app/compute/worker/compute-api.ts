@@ -17,10 +17,10 @@ import type { RunLengths } from "../../../engine/native/index.ts";
 import type { WeightChoice } from "../../../tensor/index.ts";
 import { checkTokenizerFits, textCodec } from "../../../text/index.ts";
 import { blobFolder, type FolderFiles } from "../../data/files/blob-folder.ts";
-import type { LibraryApi } from "../../data/library/library.worker.ts";
 import { type RoleTexts, RoleTokenizers } from "../../data/library/role-tokenizers.ts";
-import { connectGames } from "../games/connected-games.ts";
-import type { BatchView } from "../runs/batch.ts";
+import type { LibraryApi } from "../../data/library-client.ts";
+import { connectGames } from "../games/internal/connected-games.ts";
+import type { BatchView } from "../runs/internal/batch.ts";
 import type { DeviceState, Role } from "../store.ts";
 import type {
   ComputeChoice,

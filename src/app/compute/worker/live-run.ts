@@ -12,7 +12,7 @@ import {
 } from "../../../core/loop/index.ts";
 import type { Sampler } from "../../../core/ports.ts";
 import type { Source } from "../../../core/record/schema.ts";
-import { connectedPlans, openTasks, playedAtOnce, templateOf } from "../games/connected-games.ts";
+import { connectedPlans, openTasks, playedAtOnce, templateOf } from "../games/internal/connected-games.ts";
 import { dropOutcome, keepPlayed } from "../runs/live-archive.ts";
 import type { KeptLiveRun, LiveOutcome, LiveRunEvent } from "../runs/live-run.ts";
 

@@ -6,7 +6,7 @@ import { prepareTask, retrieveEpisode } from "../../../core/retrieval/index.ts";
 import { selectSources } from "../../../core/retrieval/selection.ts";
 import { describeFault } from "../../base/faults.ts";
 import type { ColumnBatch, TaskColumns } from "../model.ts";
-import type { RecordLibrary, TaskRecords } from "./record-library.ts";
+import type { RecordLibrary, TaskRecords } from "../worker/record-library.ts";
 
 /** Not counted yet. */
 export const UNCOUNTED = -1;

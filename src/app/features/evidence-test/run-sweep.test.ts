@@ -4,13 +4,13 @@ import { GATE_CONTEXTS, type GateCase, summarizeGate } from "../../../core/gate/
 import type { EngineInfo } from "../../../core/ports.ts";
 import type { SourceSelection } from "../../../core/retrieval/selection.ts";
 import type { LibrarySubset } from "../../../core/retrieval/subset.ts";
-import type { KnownOptimal, OptimalDecision } from "../../data/library/known-optimal.ts";
-import { HOME } from "../../url/place.ts";
-import { partOfLibrary } from "../../url/what-if.ts";
+import { gateSelection } from "../../compute/gate/run-gate.ts";
 import { useOptimal } from "../../compute/open/optimal.ts";
 import { scoringRuns } from "../../compute/scoring/scoring-run.ts";
 import { getUi, setUi } from "../../compute/store.ts";
-import { gateSelection } from "../../compute/gate/run-gate.ts";
+import type { KnownOptimal, OptimalDecision } from "../../data/model.ts";
+import { HOME } from "../../url/place.ts";
+import { partOfLibrary } from "../../url/what-if.ts";
 import { presentSweep, SWEEPS, type SweepId, scoreSweep, sweepSetting, useSweeps } from "./run-sweep.ts";
 
 const fake = vi.hoisted(() => ({

@@ -6,11 +6,12 @@ import { create } from "zustand";
 import { GATE_CONTEXTS, type GateDecision, type GateSummary, gateOrder } from "../../../core/gate/index.ts";
 import { type SourceSelection, sourcesKey } from "../../../core/retrieval/selection.ts";
 import { remaining } from "../../base/eta.ts";
-import type { KnownOptimal } from "../../data/library/known-optimal.ts";
-import { libraryWorker } from "../../data/library-client.ts";
-import { scoringRuns } from "../../compute/scoring/scoring-run.ts";
-import { getUi } from "../../compute/store.ts";
-import { GATE_SEED, type GateSetting, SUBSET_SHARES, type SubsetShare } from "../../compute/gate/gate-store.ts";
+import {
+  GATE_SEED,
+  type GateSetting,
+  SUBSET_SHARES,
+  type SubsetShare,
+} from "../../compute/gate/gate-store.ts";
 import {
   gateSelection,
   gateSetting,
@@ -19,6 +20,10 @@ import {
   prepareCase,
   scoreCases,
 } from "../../compute/gate/run-gate.ts";
+import { scoringRuns } from "../../compute/scoring/scoring-run.ts";
+import { getUi } from "../../compute/store.ts";
+import { libraryWorker } from "../../data/library-client.ts";
+import type { KnownOptimal } from "../../data/model.ts";
 
 interface Sweep {
   /** What it is drawn over, from least to most. */

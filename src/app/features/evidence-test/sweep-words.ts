@@ -1,8 +1,8 @@
 /** The curves of the evidence test: what they are called, where their points lie, and their table. */
 import { GATE_CONTEXTS } from "../../../core/gate/index.ts";
 import { countOf } from "../../../core/plural.ts";
-import { SWEEPS, type SweepId, type Swept } from "./run-sweep.ts";
 import { CONTEXT_TITLES } from "./gate-words.ts";
+import { SWEEPS, type SweepId, type Swept } from "./run-sweep.ts";
 import type { SweepAxis, SweepSeries } from "./sweep-chart.tsx";
 
 interface SweepWords {

@@ -1,9 +1,9 @@
 /** Back to the full method, and the way back from there. */
 
-import { FULL_METHOD, NO_WHAT_IF, type WhatIf, whatIfWords } from "../../url/what-if.ts";
 import { navigate } from "../../data/navigate.ts";
 import { getData } from "../../data/store.ts";
 import { undoList } from "../../data/undo.ts";
+import { FULL_METHOD, NO_WHAT_IF, type WhatIf, whatIfWords } from "../../url/what-if.ts";
 
 export function resetWhatIf(): void {
   const { place } = getData();

@@ -2,10 +2,10 @@ import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { fake, Pending } from "../../../../test/support/fake.ts";
 import { fakeLibrary } from "../../../../test/support/fake-library.ts";
 import { InputError } from "../../../core/errors.ts";
-import type { FolderFiles } from "../../data/files/blob-folder.ts";
-import type { DecisionModel } from "../../data/model.ts";
 import type { ComputeClient } from "../../compute/clients.ts";
 import { setUi } from "../../compute/store.ts";
+import type { FolderFiles } from "../../data/files/blob-folder.ts";
+import type { DecisionModel } from "../../data/model.ts";
 import { OtherModel, usePickedModel } from "./other-model.ts";
 
 type Clients = ConstructorParameters<typeof OtherModel>[0];

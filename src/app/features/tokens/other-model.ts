@@ -5,15 +5,15 @@ import { InputError } from "../../../core/errors.ts";
 import { Latest } from "../../base/latest.ts";
 import { shownName } from "../../base/text/shown-text.ts";
 import { Turns } from "../../base/turns.ts";
+import type { OtherPlan } from "../../compute/clients.ts";
+import { models } from "../../compute/models/models.ts";
+import { onePass, scoredLengths, scoreKey } from "../../compute/scoring/score.ts";
+import { type SideSpec, scoreSides } from "../../compute/scoring/sides.ts";
+import { getUi } from "../../compute/store.ts";
 import type { FolderFiles } from "../../data/files/blob-folder.ts";
 import { tokenizerTexts } from "../../data/files/model-folder.ts";
 import { libraryWorker } from "../../data/library-client.ts";
 import type { DecisionModel } from "../../data/model.ts";
-import { onePass, scoredLengths, scoreKey } from "../../compute/scoring/score.ts";
-import { type SideSpec, scoreSides } from "../../compute/scoring/sides.ts";
-import { getUi } from "../../compute/store.ts";
-import type { OtherPlan } from "../../compute/worker/compute-service.ts";
-import { models } from "../../compute/models/models.ts";
 
 /** `model:Qwen3-8B:graph` */
 function sideKey(name: string, context: string): string {

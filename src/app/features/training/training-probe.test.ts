@@ -3,10 +3,10 @@ import { fake, Pending, until } from "../../../../test/support/fake.ts";
 import { DeviceError } from "../../../core/errors.ts";
 import type { ModelProbe, RunProbe } from "../../../core/loop/probe.ts";
 import { METHODS } from "../../../core/method/index.ts";
-import type { FolderFiles } from "../../data/files/blob-folder.ts";
 import type { ComputeClient } from "../../compute/clients.ts";
 import { getUi, IDLE_TRAINING, type ModelState, setUi } from "../../compute/store.ts";
 import type { ModelsPlan } from "../../compute/worker/compute-service.ts";
+import type { FolderFiles } from "../../data/files/blob-folder.ts";
 import { probeKey, TrainingProbe, usePageProbe } from "./training-probe.ts";
 
 type Clients = ConstructorParameters<typeof TrainingProbe>[0];

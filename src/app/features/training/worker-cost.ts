@@ -4,8 +4,8 @@ import { describeFault, isAbort } from "../../base/faults.ts";
 import type { PlannedThere, WorkerPlan } from "../../compute/runs/worker-answers.ts";
 import { composeConfig } from "../../compute/training/training-config.ts";
 import { trainingForm } from "../../compute/training/training-form.ts";
-import { probeKey } from "./training-probe.ts";
 import { type WorkerTraining, workerTraining } from "../../compute/training/worker-training.ts";
+import { probeKey } from "./training-probe.ts";
 
 interface WorkerCostState {
   /** The config that plan and problem are of. */

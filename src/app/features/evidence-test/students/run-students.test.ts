@@ -4,20 +4,20 @@ import { librarySummary } from "../../../../../test/support/summaries.ts";
 import { DeviceError, InputError } from "../../../../core/errors.ts";
 import type { EvaluatedEpisode } from "../../../../core/evaluation/index.ts";
 import type { TrainEvent } from "../../../../core/loop/index.ts";
-import type { FolderFiles } from "../../../data/files/blob-folder.ts";
-import type { Shipped } from "../../../url/library-link.ts";
-import { HOME } from "../../../url/place.ts";
 import { type ComputeClient, gamesWorker } from "../../../compute/clients.ts";
+import type { GameTask } from "../../../compute/games/find-games.ts";
 import { useGames } from "../../../compute/games/games.ts";
-import type { GameTask } from "../../../compute/games/games-service.ts";
 import { useMemory } from "../../../compute/models/memory.ts";
 import { models } from "../../../compute/models/models.ts";
 import { getUi, IDLE_TRAINING, type Role, setUi } from "../../../compute/store.ts";
-import type { CellAsk, CellEvent, KeptStep } from "../../../compute/worker/student-cell.ts";
-import type { TrainingPlan } from "../../../compute/worker/training-run.ts";
-import { StudentComparison } from "./run-students.ts";
 import type { StudentChoices } from "../../../compute/students/students-config.ts";
 import { useStudents } from "../../../compute/students/students-store.ts";
+import type { CellAsk, CellEvent, KeptStep } from "../../../compute/worker/student-cell.ts";
+import type { TrainingPlan } from "../../../compute/worker/training-run.ts";
+import type { FolderFiles } from "../../../data/files/blob-folder.ts";
+import type { Shipped } from "../../../url/library-link.ts";
+import { HOME } from "../../../url/place.ts";
+import { StudentComparison } from "./run-students.ts";
 
 type Cell = (ask: CellAsk, emit: (event: CellEvent) => void) => Promise<void>;
 

@@ -8,10 +8,13 @@ import { configuredMethod, configuredSettings, type TrainConfig } from "../../..
 import { teacherOf } from "../../../../core/method/index.ts";
 import { describeFault, isAbort, isDeviceFault } from "../../../base/faults.ts";
 import { Latest } from "../../../base/latest.ts";
-import { getBlob, readSampleManifest } from "../../../data/library/sample.ts";
-import type { LibrarySummary } from "../../../data/model.ts";
-import { shippedBase } from "../../../data/shipped-base.ts";
-import { gamesWorker } from "../../../compute/clients.ts";
+import {
+  type CellEvaluation,
+  type CellEvent,
+  gamesWorker,
+  type LiveTraining,
+  type TrainingPlan,
+} from "../../../compute/clients.ts";
 import { isComputing } from "../../../compute/computing.ts";
 import { computeWithGames } from "../../../compute/games/games.ts";
 import { liveTraining, withGames } from "../../../compute/games/live-games.ts";
@@ -19,9 +22,6 @@ import { gateSelection } from "../../../compute/gate/run-gate.ts";
 import { memory, requirePlan } from "../../../compute/models/memory.ts";
 import { models } from "../../../compute/models/models.ts";
 import { getUi, setUi, type UiState } from "../../../compute/store.ts";
-import { planTraining } from "../../../compute/training/training-plan.ts";
-import type { CellEvaluation, CellEvent } from "../../../compute/worker/student-cell.ts";
-import type { LiveTraining, TrainingPlan } from "../../../compute/worker/training-run.ts";
 import {
   type StudentArithmetic,
   type StudentChoices,
@@ -31,7 +31,17 @@ import {
   studentGrid,
 } from "../../../compute/students/students-config.ts";
 import { type StudyFrom, useStudents } from "../../../compute/students/students-store.ts";
-import { followCell, measuredStudent, type StudentCell, type Study, waitingCells } from "../../../compute/students/study.ts";
+import {
+  followCell,
+  measuredStudent,
+  type StudentCell,
+  type Study,
+  waitingCells,
+} from "../../../compute/students/study.ts";
+import { planTraining } from "../../../compute/training/training-plan.ts";
+import { getBlob, readSampleManifest } from "../../../data/library/sample.ts";
+import type { LibrarySummary } from "../../../data/model.ts";
+import { shippedBase } from "../../../data/shipped-base.ts";
 
 type PickedPrompt = NonNullable<LiveTraining["prompt"]>;
 
