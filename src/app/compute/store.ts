@@ -123,22 +123,17 @@ export interface WatchPoint {
 
 export interface TrainingState {
   /** `probing`: no run is under way, its time is being measured. */
-  status: "idle" | "running" | "stopping" | "cancelling" | "probing";
-  /** Its id among the runs; null before it has one. */
+  status: "idle" | "running" | "stopping" | "cancelling" | "probing" | "probe-cancelling";
+  /** Its id among the runs, where its steps and figures are; null before it has one. */
   run: string | null;
   /** What is being done now, in words, and how far it is. */
   work: Progress | null;
-  /** Steps of this run, done and in all. */
-  done: number;
-  total: number;
   watch: { pieces: string[]; label: string; history: WatchPoint[] } | null;
   message: Notice | null;
   /** The method of this run and what was changed of its evidence, in words; empty until it is known. */
   method: string;
   /** The open library whose records the run reads; null before the first. */
   library: string | null;
-  /** Failures of the device that this run got over. */
-  faults: number;
 }
 
 /** All that views and actions read: the fields of the data layer and those of models, scores and runs. */
@@ -169,13 +164,10 @@ export const IDLE_TRAINING: TrainingState = {
   status: "idle",
   run: null,
   work: null,
-  done: 0,
-  total: 0,
   watch: null,
   message: null,
   method: "",
   library: null,
-  faults: 0,
 };
 
 /**

@@ -238,7 +238,7 @@ describe("closing", () => {
     open.close("a");
     open.close("c");
     expect(worker.closed).toEqual(["a"]);
-    setUi({ training: { ...run, done: 1 } });
+    setUi({ training: { ...run, method: "gc-opd" } });
     expect(worker.closed).toEqual(["a"]);
     setUi({ training: IDLE_TRAINING });
     expect(worker.closed).toEqual(["a", "b"]);

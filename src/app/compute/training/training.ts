@@ -19,7 +19,7 @@ import { requirePlan } from "../models/memory.ts";
 import { models } from "../models/models.ts";
 import { configField } from "../runs/config-fields.ts";
 import { pageRuns } from "../runs/internal/page-runs.ts";
-import type { Run } from "../runs/run.ts";
+import { NO_FIGURES, type Run } from "../runs/run.ts";
 import { getRuns, newRunId, patchRun } from "../runs/runs-store.ts";
 import { getUi, IDLE_TRAINING, setUi } from "../store.ts";
 import { runTitle } from "./internal/training-data.ts";
@@ -145,17 +145,20 @@ export class StudentTraining {
         patchTraining({ watch: { pieces, label: watchLabel(shown), history: [] } });
       }
       const started = plan.id;
+      let faults = 0;
       const result = await api.train(
         { ...plan, watch: shown === null ? null : plan.watch },
         own,
         Comlink.proxy((event) => {
-          if (isLatest()) follow(event, started);
+          if (!isLatest()) return;
+          if (event.type === "loop" && event.event.type === "fault") faults++;
+          follow(event, started);
         }),
       );
       if (!isLatest()) return;
       this.#trained = true;
       const { finished } = result;
-      const { done, total, faults } = getUi().training;
+      const { done, total } = getRuns().runs[started]?.figures ?? NO_FIGURES;
       const { teacher, student } = getUi().models;
       const record = {
         ended: new Date().toISOString(),

@@ -140,7 +140,7 @@ it("a cancelled probe that ends by itself meanwhile is not ended twice", async (
   const done = probe.start();
   await begun();
   const cancelling = probe.cancel();
-  expect(training()).toMatchObject({ status: "cancelling", work: { label: "Cancelling the probe" } });
+  expect(training()).toMatchObject({ status: "probe-cancelling", work: { label: "Cancelling the probe" } });
   probed.reject(new DOMException("aborted", "AbortError"));
   await done;
   expect(training().status).toBe("idle");

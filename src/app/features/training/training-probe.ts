@@ -30,9 +30,9 @@ const shownTime = (probe: RunProbe): WorkerTime => ({
   student: probe.student.flatMap(calls),
 });
 
-function show(status: "idle" | "probing" | "cancelling", label: string | null): void {
+function show(status: "idle" | "probing" | "probe-cancelling", label: string | null): void {
   const work = label === null ? null : { label, done: 0, total: 0, unit: "tokens" };
-  setUi((ui) => ({ training: { ...ui.training, status, work, total: 0, method: "" } }));
+  setUi((ui) => ({ training: { ...ui.training, status, work, method: "" } }));
 }
 
 function say(kind: "info" | "error", text: string): void {
@@ -93,9 +93,9 @@ export class TrainingProbe {
   /** Ends the probe: at once where the models let themselves be asked, else with their worker. */
   async cancel(): Promise<void> {
     const isLatest = this.#turns.present();
-    show("cancelling", "Cancelling the probe");
-    if (!(await this.clients.models.stopWork(() => isLatest() && getUi().training.status === "cancelling")))
-      return;
+    show("probe-cancelling", "Cancelling the probe");
+    const goesOn = () => isLatest() && getUi().training.status === "probe-cancelling";
+    if (!(await this.clients.models.stopWork(goesOn))) return;
     this.#turns.end();
     say("info", "The probe was cancelled. The student is as it was.");
     show("idle", null);

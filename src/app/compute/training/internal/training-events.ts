@@ -1,4 +1,4 @@
-/** The events of a run of the page, as the Training view and Runs show them. */
+/** The events of a run of the page: its steps and figures go to the runs, what it is doing now to the Training view. */
 import { pageRuns } from "../../runs/internal/page-runs.ts";
 import { patchRun, takeEvent } from "../../runs/runs-store.ts";
 import { getUi, setUi } from "../../store.ts";
@@ -55,14 +55,10 @@ export function follow(event: RunEvent, id: string): void {
   takeEvent(id, loop, new Date().toISOString());
   pageRuns.note(id);
   if (loop.type === "start") patchRun(id, { state: "running" });
-  if (loop.type === "start") patchTraining({ total: loop.steps, done: loop.resumedFrom ?? 0 });
-  else if (loop.type === "excluded") patchTraining({ total: loop.steps });
   else if (loop.type === "fault") {
     // Steps after the last kept state are taken again.
     const { watch } = training;
     patchTraining({
-      done: loop.step,
-      faults: training.faults + 1,
       watch: watch && { ...watch, history: watch.history.filter(({ step }) => step <= loop.step) },
     });
     showProgress(
@@ -71,5 +67,4 @@ export function follow(event: RunEvent, id: string): void {
       0,
     );
   } else if (loop.type === "step") showProgress("Reading the episodes", 0, 0);
-  else if (loop.type === "updated") patchTraining({ done: loop.step });
 }
