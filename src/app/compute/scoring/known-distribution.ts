@@ -2,7 +2,7 @@
 
 import type { EngineInfo } from "../../../core/ports.ts";
 import { libraryWorker } from "../../data/library-client.ts";
-import { type Distribution, type Rows, rankOf, type SideModel, tokenPlace } from "../side.ts";
+import { type Distribution, type Rows, rankOf, type SideModel, tokenKey } from "../side.ts";
 import type { Wanted } from "../worker/compute-service.ts";
 import type { PassResult } from "./scoring-run.ts";
 
@@ -34,7 +34,10 @@ export function wantedOf(
 
 const MOST_ROW_BYTES = 2 ** 28;
 
-/** The last used first. Rows live as long as a side has them, which undo or another library may hold. */
+/**
+ * The last used first: one list for the page, since one limit holds for all sides of all libraries. Rows live as long as
+ * a side has them, which undo or another library may hold.
+ */
 let kept: WeakRef<Rows>[] = [];
 
 /**
@@ -85,7 +88,7 @@ export function unknownListed(
       ]),
     );
     for (const id of listed)
-      if (rankOf(of, position, id) === null && !of.further?.has(tokenPlace(position, id)))
+      if (rankOf(of, position, id) === null && !of.further?.has(tokenKey(position, id)))
         missing.push({ position, id });
   }
   return missing;
@@ -117,7 +120,7 @@ export async function furtherLogprobs(
       rows,
       some.map(({ id }) => id),
     );
-    for (const [i, { position, id }] of some.entries()) further.set(tokenPlace(position, id), logprobs[i]!);
+    for (const [i, { position, id }] of some.entries()) further.set(tokenKey(position, id), logprobs[i]!);
   }
   return further;
 }
