@@ -64,7 +64,7 @@ export interface Distribution {
   topLogprobs: Float32Array;
   /** Texts of all ids in `topIds`. */
   texts: ReadonlyMap<number, string>;
-  /** Further tokens' log-probabilities, by `tokenPlace`: those that another side has among its first. */
+  /** Further tokens' log-probabilities, by `tokenKey`: those that another side has among its first. */
   further?: ReadonlyMap<string, number>;
   /** What tells any other token. */
   rows?: Rows;
@@ -99,7 +99,7 @@ export function evidenceDeltas(scores: Sides): number[] {
 }
 
 /** Names a token in a place of the response. */
-export const tokenPlace = (position: number, id: number): string => `${position} ${id}`;
+export const tokenKey = (position: number, id: number): string => `${position} ${id}`;
 
 /** What came with the record, as sides of a response of `ids`: those whose figures are as many. */
 export function recordedSides(recorded: RecordedTokens | null, ids: readonly number[]): Side[] {

@@ -2,20 +2,20 @@ import { checkMade, isMade, type MadeConfig } from "../environment/made-config.t
 import { InputError } from "../errors.ts";
 import { type EnvironmentConfig, type EnvironmentName, TASKS_FROM } from "./live-config.ts";
 
-interface Places {
+interface TaskOrigins {
   games: { games: readonly string[] };
   made: { made: MadeConfig };
   simulator: { simulator: string };
-  server: ServerPlace;
+  server: ServerAddress;
 }
 
 /** Where an environment's tasks come from. */
-export type TaskPlace<Name extends EnvironmentName = EnvironmentName> = {
-  [Each in Name]: Places[(typeof TASKS_FROM)[Each][number]];
+export type TaskOrigin<Name extends EnvironmentName = EnvironmentName> = {
+  [Each in Name]: TaskOrigins[(typeof TASKS_FROM)[Each][number]];
 }[Name];
 
 /** A running WebShop server. */
-export interface ServerPlace {
+export interface ServerAddress {
   server: string;
   settings: "released" | "any";
   goals?: { first: number; count: number };
@@ -26,9 +26,9 @@ export interface ServerPlace {
  *
  * @throws InputError when it is missing, another environment's, or there are two, and for games that cannot be made
  */
-export function taskPlace<Name extends EnvironmentName>(
+export function taskOrigin<Name extends EnvironmentName>(
   config: EnvironmentConfig & { name: Name },
-): TaskPlace<Name> {
+): TaskOrigin<Name> {
   const {
     name,
     games,
@@ -72,5 +72,5 @@ export function taskPlace<Name extends EnvironmentName>(
   if (goals !== undefined && tasks !== undefined)
     throw new InputError("expected either it or environment.tasks", { key: "environment.goals" });
   // Its key is one of `known`.
-  return first.place as TaskPlace<Name>;
+  return first.place as TaskOrigin<Name>;
 }

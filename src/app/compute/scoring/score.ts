@@ -170,7 +170,7 @@ export const scoredLengths = ({ vanilla, graph, response }: Counts) => ({
 export async function planScoring(counts: Counts, { student }: { student: boolean }) {
   const [{ api }, job] = await Promise.all([
     models.worker(),
-    student ? models.job("score") : models.teacherJob(),
+    student ? models.workload("score") : models.teacherWorkload(),
   ]);
   return api.planScoring(job, scoredLengths(counts));
 }

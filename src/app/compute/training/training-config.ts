@@ -2,7 +2,7 @@
 import { isMade, MADE_KEYS, PRODUCTS } from "../../../core/environment/made-config.ts";
 import { InputError } from "../../../core/errors.ts";
 import { chosenTasks, type EnvironmentConfig, namedTasks } from "../../../core/loop/live-config.ts";
-import { taskPlace } from "../../../core/loop/task-place.ts";
+import { taskOrigin } from "../../../core/loop/task-origin.ts";
 import type { TrainConfig } from "../../../core/loop/train-config.ts";
 import { isOneOf } from "../../../core/one-of.ts";
 import { keysOfSelection } from "../../../core/retrieval/selection-keys.ts";
@@ -227,7 +227,7 @@ function checkPlace(
     chosenTasks(environment, open);
     return;
   }
-  taskPlace(environment);
+  taskOrigin(environment);
 }
 
 /** @throws InputError where the student would have nothing to be measured on, with the key */

@@ -36,7 +36,7 @@ export async function sameInputs(
   made: Record<string, string>,
 ): Promise<{ library: string | null; own: FolderFiles | null; differing: string[] }> {
   const { libraries, library } = getUi();
-  const { teacher, student } = await models.job("train");
+  const { teacher, student } = await models.workload("train");
   const possible: FingerprintModel[] =
     "student" in made
       ? [models.studentState().opened?.folder ?? student, student].map((own) => ({ student: own }))
@@ -110,7 +110,7 @@ export async function formPlan(): Promise<Omit<PagePlan, "id">> {
   const { library, episodes: all } =
     live === null ? await chosenEpisodes(trainingForm().data) : { library: shownLibrary(), episodes: [] };
   const episodes = all.slice(0, config.limit ?? all.length);
-  const { teacher, student } = await models.job("train");
+  const { teacher, student } = await models.workload("train");
   const pair =
     decision === null
       ? null
@@ -149,7 +149,7 @@ export async function formPlan(): Promise<Omit<PagePlan, "id">> {
 /** What a plan of the page will read and need. */
 export async function planTraining(plan: PlanToMeasure) {
   await models.ensureTokenizers();
-  const [{ api }, both] = await Promise.all([models.worker(), models.job("train")]);
+  const [{ api }, both] = await Promise.all([models.worker(), models.workload("train")]);
   const job = {
     named: both,
     student: { ...both, teacher: both.student, weights: "f32" as const },

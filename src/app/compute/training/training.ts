@@ -133,7 +133,7 @@ export class StudentTraining {
       showProgress("Opening the models", 0, 0);
       const asked = teacherOf(plan.method);
       await wait<unknown>(asked === "named" ? models.ensure("teacher") : models.closeTeacher());
-      const own = asked === "student" ? (prepared.own ?? (await models.job("train")).student) : null;
+      const own = asked === "student" ? (prepared.own ?? (await models.workload("train")).student) : null;
       const { api } = await wait(models.ensure("student"));
       if (plays) await wait(this.clients.computeWithGames());
       await wait(api.takePasses(passes));

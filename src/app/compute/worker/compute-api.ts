@@ -25,8 +25,8 @@ import type { DeviceState, Role } from "../store.ts";
 import type {
   ComputeChoice,
   ComputeService,
-  ModelsJob,
   ModelsPlan,
+  ModelsWorkload,
   OnWork,
   OpenOptions,
   Wanted,
@@ -116,7 +116,7 @@ export class ComputeApi {
     return loaded;
   }
 
-  planScoring(job: ModelsJob, lengths: Record<Role, RunLengths>) {
+  planScoring(job: ModelsWorkload, lengths: Record<Role, RunLengths>) {
     return this.#service.plan(job, lengths);
   }
 
@@ -125,7 +125,7 @@ export class ComputeApi {
   }
 
   /** Measures what the run will read, and plans its memory. A new call ends the one before with an AbortError. */
-  async planTraining(job: ModelsJob, run: PlanToMeasure): Promise<ModelsPlan & { work: RunWork }> {
+  async planTraining(job: ModelsWorkload, run: PlanToMeasure): Promise<ModelsPlan & { work: RunWork }> {
     this.#measuring?.abort();
     const mine = new AbortController();
     this.#measuring = mine;

@@ -22,8 +22,8 @@ import {
   ModelScorer,
   ModelTrainer,
   type PassOptions,
-  planJob,
   planTraining,
+  planWorkload,
   probeDevice,
   type RunLengths,
 } from "../../../engine/native/index.ts";
@@ -53,7 +53,7 @@ export type Wanted = Pick<ScoreOptions, "topK" | "entropy"> & { hidden?: boolean
 export type Scored = ScoreResult & { hidden?: Float32Array };
 
 /** What two models are to do, for a plan of its memory. */
-export interface ModelsJob {
+export interface ModelsWorkload {
   kind: "score" | "train";
   /** Null where it takes no part. */
   teacher: FolderFiles | null;
@@ -242,24 +242,28 @@ export class ComputeService {
   }
 
   /** What a job will need of the device; only the headers of the models' files are read. */
-  async plan(job: ModelsJob, lengths: Record<Role, RunLengths>): Promise<ModelsPlan> {
+  async plan(job: ModelsWorkload, lengths: Record<Role, RunLengths>): Promise<ModelsPlan> {
     const backend = this.#opened();
     const limit = job.limit ?? undefined;
     const uncounted = job.teacher === null ? [] : uncountedMemory(job.teacher, "The teacher");
-    const teacherJob =
+    const teacherWorkload =
       job.teacher === null || uncounted.length > 0
         ? null
         : { folder: blobFolder(job.teacher), weights: job.weights, ...lengths.teacher };
     if (job.student === null) {
       const teacher =
-        teacherJob &&
-        (await planJob(backend, teacherJob.folder, { ...teacherJob, kind: "score" as const, limit }));
+        teacherWorkload &&
+        (await planWorkload(backend, teacherWorkload.folder, {
+          ...teacherWorkload,
+          kind: "score" as const,
+          limit,
+        }));
       const plan = combinePlans(teacher === null ? {} : { teacher: teacher.plan });
       const passes = teacher === null ? {} : { teacher: { ...teacher, plan } };
       return { plan, problem: planProblem(plan, limit, backend), uncounted, passes };
     }
     const { plan, teacher, student } = await planTraining(backend, {
-      teacher: teacherJob,
+      teacher: teacherWorkload,
       student: { folder: blobFolder(job.student), kind: job.kind, ...lengths.student },
       limit,
     });
@@ -272,7 +276,7 @@ export class ComputeService {
 
   /** What a further model will need while it is open for such passes, beside teacher and student as `plan` has them. */
   async planOther(
-    job: ModelsJob,
+    job: ModelsWorkload,
     lengths: Record<Role, RunLengths>,
     other: { folder: FolderFiles; lengths: RunLengths },
   ): Promise<OtherPlan> {
@@ -285,7 +289,7 @@ export class ComputeService {
         problem: planProblem(present, job.limit ?? undefined, backend),
         uncounted: [...uncounted, ...left],
       };
-    const { plan: added } = await planJob(backend, blobFolder(other.folder), {
+    const { plan: added } = await planWorkload(backend, blobFolder(other.folder), {
       ...other.lengths,
       kind: "score",
       weights: job.weights,

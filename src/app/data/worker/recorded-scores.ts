@@ -3,7 +3,7 @@ import { InputError } from "../../../core/errors.ts";
 import type { ScoreOutput } from "../../../core/record/schema.ts";
 import { BlobSpool } from "../files/internal/blob-spool.ts";
 
-interface Place {
+interface Extent {
   start: number;
   end: number;
   /** The file that they came from, as it is called in messages. */
@@ -11,7 +11,7 @@ interface Place {
 }
 
 export class RecordedScores {
-  readonly #places = new Map<string, Place>();
+  readonly #places = new Map<string, Extent>();
   readonly #spool = new BlobSpool();
   #blob: Blob | null = null;
 

@@ -33,7 +33,7 @@ import { DecisionPanel } from "./decision-panel.tsx";
 import { GateChart } from "./gate-chart.tsx";
 import { GateSettings, GateStart } from "./gate-controls.tsx";
 import { answer, changeText, gateCsv, pairName } from "./gate-words.ts";
-import { decisionPlace, ordered, shownAt, useOrder } from "./step-decisions.ts";
+import { decisionLocation, ordered, shownAt, useOrder } from "./step-decisions.ts";
 import { StudentsSettings } from "./students/students-controls.tsx";
 import { StudentsPanel } from "./students/students-panel.tsx";
 import { SweepPanel } from "./sweep-panel.tsx";
@@ -106,7 +106,7 @@ function Test({ library, known }: { library: LibrarySummary; known: KnownOptimal
   // The address names what is shown: the other views then show the same decision. One that a link names may be scored yet.
   const lost = at < 0 && first !== undefined && (place.episode === null || !running);
   useEffect(() => {
-    if (lost) navigate(decisionPlace(first));
+    if (lost) navigate(decisionLocation(first));
   }, [lost, first]);
   const said = here === null ? null : answer(here.summary);
   const ofMiniature = shippedName(library.link) === "miniature";

@@ -46,7 +46,7 @@ beforeEach(() => {
     ensureTokenizers: async () => undefined,
     askForTokenizer: vi.fn(async () => undefined),
     worker: async () => fake<ComputeClient>({ api }),
-    job: async () => fake({}),
+    workload: async () => fake({}),
   });
   scoreSides = vi.fn(async () => undefined);
   other = new OtherModel({ models, library: () => library, scoreSides });

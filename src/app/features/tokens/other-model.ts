@@ -105,7 +105,7 @@ export class OtherModel {
     const { pair } = await this.#readBy(folder, decision);
     const response = pair.responseIds.length;
     const [vanilla, graph] = [pair.vanillaIds.length, pair.graphIds.length];
-    const [{ api }, job] = await Promise.all([models.worker(), models.job("score")]);
+    const [{ api }, job] = await Promise.all([models.worker(), models.workload("score")]);
     const lengths = onePass(Math.max(vanilla, graph), response);
     const present = decision.counts ?? { vanilla, graph, response };
     const plan = await api.planOther(job, scoredLengths(present), { folder, lengths });

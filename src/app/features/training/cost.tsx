@@ -54,7 +54,7 @@ function PageCost({ composed }: { composed: ComposedConfig }) {
           )}
         </div>
       )}
-      <MemoryNote job="train" />
+      <MemoryNote workload="train" />
     </>
   );
 }

@@ -47,7 +47,7 @@ beforeEach(() => {
   probe = new TrainingProbe({
     models: fake<Clients["models"]>({
       worker: async () => client,
-      job: async () => fake<Awaited<ReturnType<Clients["models"]["job"]>>>({ student: STUDENT }),
+      workload: async () => fake<Awaited<ReturnType<Clients["models"]["workload"]>>>({ student: STUDENT }),
       ensure: async (role) => {
         asked.push(`opens ${role}`);
         return client;

@@ -64,7 +64,7 @@ export class TrainingProbe {
       const passes = await requirePlan("train", () => planTraining(plan));
       const isOwn = teacherOf(plan.method) === "student";
       await (isOwn ? models.closeTeacher() : models.ensure("teacher"));
-      const [{ api }, job] = await Promise.all([models.worker(), models.job("train")]);
+      const [{ api }, job] = await Promise.all([models.worker(), models.workload("train")]);
       if (!isLatest()) return;
       await api.takePasses(passes);
       // The probe reopens it from its folder, and gives its place back: there is room for one.

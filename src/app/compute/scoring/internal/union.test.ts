@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { distributionOf as of } from "../../../../../test/support/distributions.ts";
 import { scoredSide } from "../../../../../test/support/token-scores.ts";
 import { InputError } from "../../../../core/errors.ts";
-import { type Side, tokenPlace } from "../../side.ts";
+import { type Side, tokenKey } from "../../side.ts";
 import { withUnion } from "./union.ts";
 
 /** A side of two tokens, with a hidden row of one number in each place: 10 and 20. */
@@ -26,13 +26,13 @@ it("brings the union when a side is added: both ways, and only what is not known
   const first = side("first", [1, 2, 3, 4]);
   const both = await withUnion([first, side("second", [1, 5, 3, 4])], headOf);
   expect(asked).toEqual(["first", "second"]);
-  expect([...both[0]!.distribution!.further!]).toEqual([[tokenPlace(0, 5), 5]]);
-  expect([...both[1]!.distribution!.further!]).toEqual([[tokenPlace(0, 2), 8]]);
+  expect([...both[0]!.distribution!.further!]).toEqual([[tokenKey(0, 5), 5]]);
+  expect([...both[1]!.distribution!.further!]).toEqual([[tokenKey(0, 2), 8]]);
 
   const three = await withUnion([...both, side("third", [1, 2, 3, 6])], headOf);
   expect(asked.slice(2)).toEqual(["first", "second", "third"]);
-  expect(three[0]!.distribution!.further!.get(tokenPlace(0, 5))).toBe(5);
-  expect(three[0]!.distribution!.further!.get(tokenPlace(1, 6))).toBe(14);
+  expect(three[0]!.distribution!.further!.get(tokenKey(0, 5))).toBe(5);
+  expect(three[0]!.distribution!.further!.get(tokenKey(1, 6))).toBe(14);
   const again = await withUnion(three, headOf);
   expect(asked).toHaveLength(5);
   expect(again.every((each, i) => each === three[i])).toBe(true);
@@ -61,7 +61,7 @@ it("a side whose model cannot be asked stays as it is, and the others are told; 
   });
   expect(closed).toBe(sides[0]);
   expect(gone).toBe(sides[1]);
-  expect([...open!.distribution!.further!.keys()]).toEqual([tokenPlace(0, 2), tokenPlace(0, 6)]);
+  expect([...open!.distribution!.further!.keys()]).toEqual([tokenKey(0, 2), tokenKey(0, 6)]);
   const stop = new DOMException("stopped", "AbortError");
   await expect(withUnion(sides, () => Promise.reject(stop))).rejects.toBe(stop);
 });

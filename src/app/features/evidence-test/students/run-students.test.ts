@@ -68,7 +68,7 @@ vi.mock("../../../compute/models/models.ts", async (original) => {
         return client;
       },
       closeTeacher: async () => void here.asked.push("closes teacher"),
-      job: async () => ({ student: { name: "student", files: new Map() } }),
+      workload: async () => ({ student: { name: "student", files: new Map() } }),
       studentLost: () => {
         here.lost += 1;
       },

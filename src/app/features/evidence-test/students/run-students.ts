@@ -269,7 +269,7 @@ export class StudentComparison {
     try {
       const passes = await wait(requirePlan("train", () => planTraining(plan)));
       await wait(asked === "named" ? models.ensure("teacher").then(() => undefined) : models.closeTeacher());
-      const { student } = await wait(models.job("train"));
+      const { student } = await wait(models.workload("train"));
       const { api } = await wait(computeWithGames());
       await wait(api.takePasses(passes));
       // The device has room for one: the page's own is opened again when it is needed.
