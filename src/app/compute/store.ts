@@ -54,7 +54,7 @@ export interface TokenScores {
 /** A response of the teacher's own to the decision that was scored. */
 export interface TeacherAction {
   context: "vanilla" | "graph";
-  /** Of the draw at temperature 1; null: the most probable token each time. */
+  /** Seed of the draw at temperature 1; null takes the most probable token each time. */
   seed: number | null;
   response: string;
   /** Null for a malformed response. */
@@ -78,7 +78,7 @@ export interface LeftOutScores {
   logprobs: ArrayLike<number>;
   /** Tokens of that context. */
   context: number;
-  /** Of them, what is left of the evidence. */
+  /** Tokens that the rest of the evidence takes in it. */
   evidenceTokens: number;
   backReferences: boolean;
   /** Seconds of its pass; null where no evidence is left and the pass without evidence is this one. */

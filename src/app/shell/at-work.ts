@@ -132,7 +132,7 @@ function ofRuns(runs: Work["runs"]): Task[] {
     }));
 }
 
-/** Results that the worker fetches from a target: nothing tells how far it is, and nothing ends it. */
+/** Results that the worker fetches from a target: its progress is unknown, and nothing ends it. */
 const ofFetches = (runs: Work["runs"]): Task[] =>
   Object.values(runs)
     .filter(({ launched }) => launched?.doing?.what === "fetch")

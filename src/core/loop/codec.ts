@@ -1,7 +1,7 @@
 import type { LimitedPrompt } from "../environment/prompt-limit.ts";
 import type { ChatTurn, IdRange } from "../ports.ts";
 
-/** Where a decision stands, for messages such as `episode "e-17", decisions[4].prompt: missing`. */
+/** The location of a decision, for messages such as `episode "e-17", decisions[4].prompt: missing`. */
 export interface DecisionLocation {
   file?: string;
   episode?: string;

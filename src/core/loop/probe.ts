@@ -14,7 +14,7 @@ import { askedBy, type TeacherContexts } from "./score-batch.ts";
 /** Sequences that one model reads. */
 export interface Reading {
   sequences: number;
-  /** Of all sequences, prompt and response together. */
+  /** Tokens of all sequences, prompt and response together. */
   tokens: number;
   /** Σ length²: what attention costs. */
   squares: number;
@@ -57,7 +57,7 @@ export interface ProbeOptions {
   teacher: Scorer;
   /** Takes real steps: open one to be thrown away. */
   student: Trainer;
-  /** Seconds that the larger call of a model may take, as far as the smaller one tells. 8 when absent. */
+  /** Seconds that the larger call of a model may take, as predicted from the smaller one. 8 when absent. */
   most?: number;
   signal?: AbortSignal;
   /** What is done now, in words. */

@@ -1,4 +1,4 @@
-/** How many decisions a stage's student will make, as far as its schedule and whole episodes tell it beforehand. */
+/** How many decisions a stage's student will make, as far as its schedule and whole episodes determine it beforehand. */
 import type { Stage } from "../method/method.ts";
 import { depthAt, prefixAt } from "../method/ramp.ts";
 import { isProbe } from "./adaptive-depth.ts";

@@ -13,7 +13,7 @@ import type { OnGames } from "./internal/games-service.ts";
 import { checkSimulatorTasks, requireSimulator, simulatorSessions } from "./simulator.ts";
 
 interface Games {
-  /** Of all open games, in the order of opening. */
+  /** The tasks of all open games, in the order of opening. */
   tasks: readonly GameTask[];
   /** How far an opening is; null while there is none. */
   opening: { label: string; done: number; total: number } | null;

@@ -58,7 +58,7 @@ interface Play {
   problem: string | null;
   /** What the teacher was shown for the last decision that it made under evidence. */
   context: (PresentContext & { decision: number }) | null;
-  /** Of the present task; null where nothing is played. */
+  /** State graph of the present task; null while nothing is played. */
   graph: TaskModel | null;
 }
 

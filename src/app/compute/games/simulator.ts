@@ -17,7 +17,7 @@ export function simulatorProblem({ status, simulator }: WorkerState = getRuns().
   );
 }
 
-/** The same, in components: told again when it changes. */
+/** The same as a hook, for components. */
 export const useSimulatorProblem = (): string | null => useRuns((runs) => simulatorProblem(runs.worker));
 
 /** What the worker has. @throws InputError where it has none */

@@ -14,7 +14,7 @@ import type { FolderFiles } from "../../data/files/blob-folder.ts";
 import type { KnownOptimal } from "../../data/model.ts";
 import type { Shipped } from "../../url/library-link.ts";
 
-/** Of the drawing of decisions and of the bootstrap, as `gcopd gate` has it by default. */
+/** Seed of the drawn decisions and of the bootstrap; the default of `gcopd gate`. */
 export const GATE_SEED = 0;
 
 /** How many decisions are scored; null: all that there are. */

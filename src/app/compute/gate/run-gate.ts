@@ -162,7 +162,7 @@ export async function scoreGate(): Promise<void> {
     /** Made ready while the device is at the ones before. */
     function prepareSome(at: number): Promise<(GateCase | LeftOut)[]> {
       const some = Promise.all(order.slice(at, at + together).map((each) => prepareCase(each, setting)));
-      // Its fault is told where it is waited for; a run that ended before does not ask.
+      // Its fault is reported where it is awaited; work that ended earlier never asks.
       some.catch(() => {});
       return some;
     }

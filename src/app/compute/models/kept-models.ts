@@ -91,7 +91,7 @@ export class KeptModels {
     });
   }
 
-  /** Whether a role's model is one of those that are kept, as far as its files' names and sizes tell. */
+  /** Whether a role's model is one of those that are kept, judging by its files' names and sizes. */
   has(folder: FolderFiles): boolean {
     return useKeptModels
       .getState()

@@ -48,7 +48,7 @@ function refusal(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Notes, with a run that begins, what its checkpoints are read with. A fault is told when the student is to be kept. */
+/** Notes, with a run that begins, what its checkpoints are read with. A fault is reported when the student is to be kept. */
 export async function noteStudentOf(run: string): Promise<void> {
   try {
     const state = models.studentState();

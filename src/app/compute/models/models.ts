@@ -55,7 +55,7 @@ const page = {
 };
 
 export class Models {
-  /** The shipped library that was shown last: where the user opened no model, its own stand. */
+  /** The shipped library that was shown last: its models are open where the user opened none. */
   #shipped: Shipped = "sample";
   readonly #folders: Record<Role, Opened | null> = { teacher: null, student: null };
   /** The student as it was opened, before any training here: what "revert" goes back to. */

@@ -30,7 +30,7 @@ const page = { worker: libraryWorker, navigate };
 export class OpenLibraries {
   /** Closed libraries whose closing can be undone: the worker still has them, paused. */
   readonly #waiting = new Map<string, OpenLibrary>();
-  /** The worker tells what it counts. */
+  /** The worker reports what it counts. */
   #following = false;
 
   constructor(private readonly clients: typeof page) {}

@@ -77,7 +77,7 @@ export function takeEvent(id: string, event: LoopEvent, time: string): void {
   takeEvents(id, [{ event, time }]);
 }
 
-/** Takes events in their order, and tells of them once. */
+/** Takes events in their order, with one change of the store. */
 export function takeEvents(id: string, taken: readonly { event: LoopEvent; time: string | null }[]): void {
   patchRun(id, (run) => {
     const events = [...run.events];

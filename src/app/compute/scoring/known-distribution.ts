@@ -1,4 +1,4 @@
-/** What a pass tells of each token beside its log-probability: its rank, the most probable tokens in its place, the entropy. */
+/** What a pass returns beside log-probabilities: a token's rank, the most probable tokens in its place, the entropy. */
 
 import type { EngineInfo } from "../../../core/ports.ts";
 import { libraryWorker } from "../../data/library-client.ts";
@@ -9,7 +9,7 @@ import type { PassResult } from "./scoring-run.ts";
 /** How many of the most probable tokens are kept in each place: ranks are known up to here. */
 export const TOP = 64;
 
-/** So many of them are listed beside each other: of these, each side tells its exact probability. */
+/** How many of them are listed beside each other, with the exact probability under each side. */
 export const LISTED = 5;
 
 /** Tokens of a vocabulary whose size is not known. */
@@ -19,8 +19,8 @@ const LARGE_VOCABULARY = 2 ** 18;
 const MOST_WHOLE = 2 ** 26;
 
 /**
- * What a pass over so many response tokens tells beside log-probabilities. An export to ONNX, which has no hidden states
- * to tell, tells whole distributions, of short responses only.
+ * What a pass over so many response tokens returns beside log-probabilities. An export to ONNX has no hidden states to
+ * return; it returns whole distributions instead, for short responses only.
  */
 export function wantedOf(
   { architecture, vocabulary }: Pick<EngineInfo, "architecture" | "vocabulary">,
@@ -57,7 +57,7 @@ export function usedRows(rows: Rows, most = MOST_ROW_BYTES): Rows {
   return rows;
 }
 
-/** The distributions of a pass, with the texts of their tokens; null where it told none. */
+/** The distributions of a pass, with the texts of their tokens; null where it returned none. */
 export async function distributionOf(
   { logprobs, entropy, topIds, topLogprobs, hidden }: PassResult,
   model: SideModel,
@@ -101,7 +101,7 @@ const NUMBERS_AT_ONCE = 2 ** 22;
 /** `headLogprobs` of a model: [ids] log-probabilities, each under a row of `hidden`. */
 export type AskHead = (hidden: Float32Array, ids: number[]) => Promise<Float32Array>;
 
-/** Log-probabilities of single tokens in their places, from what the pass told as `hidden`. */
+/** Log-probabilities of single tokens in their places, from the `hidden` that the pass returned. */
 export async function furtherLogprobs(
   of: Distribution,
   missing: readonly { position: number; id: number }[],

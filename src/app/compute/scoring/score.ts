@@ -101,7 +101,7 @@ async function openStudent(open: ScoringRun["open"]): Promise<string | null> {
   }
 }
 
-/** Of the two evidences of a what-if the longer one. */
+/** The longer of a what-if's two evidence texts. */
 function bothCounts(counts: TokenCounts, full: FullMethod | null): TokenCounts {
   return { ...counts, graph: Math.max(counts.graph, full?.counts?.graph ?? 0) };
 }

@@ -107,8 +107,8 @@ async function scoreInRun(run: ScoringRun, specs: readonly SideSpec[]): Promise<
 }
 
 /**
- * Makes each side of a decision's scores tell what any other lists. A further model that was closed is not opened again
- * for that: the run's memory plan has no place for it.
+ * Gives each side of a decision's scores the probabilities of what any other side lists. A further model that was
+ * closed is not opened again for that: the run's memory plan has no room for it.
  */
 export async function keepUnion(run: ScoringRun, key = run.key): Promise<void> {
   const sides = getUi().scores[key]?.sides ?? [];

@@ -1,4 +1,4 @@
-/** The config that the training form stands for, from the form, the open library and models, and the what-if. */
+/** The config that the training form describes, from the form, the open library and models, and the what-if. */
 import { isMade, MADE_KEYS, PRODUCTS } from "../../../core/environment/made-config.ts";
 import { InputError } from "../../../core/errors.ts";
 import { chosenTasks, type EnvironmentConfig, namedTasks } from "../../../core/loop/live-config.ts";

@@ -51,7 +51,7 @@ export async function sameInputs(
   let differing = ["library"];
   for (const [i, { each, model }] of candidates.entries()) {
     const now: Record<string, string> = { library: libraryWords(each), ...model.words };
-    // Plans of earlier versions do not tell the models' contents.
+    // Plans of earlier versions do not record the models' contents.
     const other = Object.keys(now).filter(
       (name) => now[name] !== made[name] && now[name]!.split(CONTENTS)[0] !== made[name],
     );
@@ -70,7 +70,7 @@ function libraryWords({ title, files }: LibrarySummary): string {
   return `${title}: ${each.join("; ")}`;
 }
 
-/** Before what tells a model from another whose files have the same names and sizes. */
+/** Prefix of the digest that distinguishes models whose files have the same names and sizes. */
 const CONTENTS = "; contents ";
 
 /** The models that a run of this page began with, in words. */

@@ -195,7 +195,7 @@ export class ComputeApi {
   }
 
   /**
-   * Does a small part of a run, to tell its time. The student is reopened from its folder and given back: what was
+   * Does a small part of a run to estimate its time. The student is reopened from its folder and given back: what was
    * open in its place is closed.
    *
    * @param own the frozen teacher where it is not the one that is open

@@ -43,7 +43,7 @@ import { scoringEngineOf, type Teacher, uncountedMemory } from "./scoring-engine
 /** How far some work is: tokens or parameters. */
 export type OnWork = (progress: { done: number; total: number; unit: string }) => void;
 
-/** What to tell of each token beside its log-probability; `hidden`: what `headLogprobs` reads. */
+/** What to return for each token beside its log-probability; `hidden` is what `headLogprobs` reads. */
 export type Wanted = Pick<ScoreOptions, "topK" | "entropy"> & { hidden?: boolean };
 
 /**
@@ -214,7 +214,7 @@ export class ComputeService {
     });
   }
 
-  /** Throws `InputError` where a folder holds no model that can be opened, as far as its config and headers tell. */
+  /** Throws `InputError` where a folder holds no model that can be opened, judging by its config and headers. */
   async checkModel(folder: FolderFiles): Promise<void> {
     const reader = blobFolder(folder);
     await (scoringEngineOf(folder)?.check(reader) ?? readModelHeader(reader));
@@ -308,7 +308,7 @@ export class ComputeService {
       if (model instanceof ModelScorer) model.takePasses(passes[role] ?? {});
   }
 
-  /** Scores responses under one model, in the order of the requests. Nothing else is told but what is `wanted`. */
+  /** Scores responses under one model, in the order of the requests. It returns only what is `wanted`. */
   score(
     role: Role | "other",
     requests: readonly ScoreRequest[],
@@ -319,7 +319,7 @@ export class ComputeService {
     return this.#work((signal) => model.score(requests, { ...wanted, signal, onProgress: onWork }));
   }
 
-  /** Log-probabilities of single tokens from what `score` told as `hidden`; see `ModelScorer.headLogprobs`. */
+  /** Log-probabilities of single tokens from the `hidden` that `score` returned; see `ModelScorer.headLogprobs`. */
   headLogprobs(role: Role | "other", hidden: Float32Array, ids: readonly number[]): Promise<Float32Array> {
     const model = this.#scorer(role);
     return this.#work((signal) => model.headLogprobs(hidden, ids, { signal }));

@@ -30,7 +30,7 @@ export interface LiveRunWork {
   emit: (event: LiveRunEvent) => void | Promise<void>;
 }
 
-/** Plays what is missing of a run. Each episode is kept, and told, as it ends. */
+/** Plays what a run still lacks. Each episode is kept and reported as it ends. */
 export async function playLiveRun(work: LiveRunWork): Promise<void> {
   const { plan, model } = work.run;
   const { environment, tasks, max_decisions, max_tokens, prompt } = plan;

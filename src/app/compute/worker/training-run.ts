@@ -34,7 +34,7 @@ import { type FolderStore, KeptCheckpoints } from "./kept-checkpoints.ts";
 export interface LiveTraining {
   environment: EnvironmentConfig;
   tasks: readonly string[];
-  /** What tells the games from others of the same names; absent until they are open. */
+  /** Distinguishes the games from others of the same names; absent until they are open. */
   games?: string;
   /** In place of the environment's own. */
   prompt?: PickedPrompt;

@@ -16,7 +16,7 @@ export const UNREADABLE = -2;
 export interface TaskCounts {
   /** Distinct locators, over all executions. */
   states: number;
-  /** Of them, visited by at least two distinct executions. */
+  /** Those visited by at least two distinct executions. */
   sharedStates: number;
   /** Student decisions with at least one matched visit: I_x(z_t) is not empty. */
   matched: number;
@@ -129,7 +129,7 @@ export class ColumnCounter {
     void this.#run();
   }
 
-  /** Somebody waits for something else: counting stands back for a moment. */
+  /** Something more urgent is waiting: counting pauses for a moment. */
   standBack(): void {
     this.#asked = performance.now();
   }

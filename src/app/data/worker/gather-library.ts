@@ -37,7 +37,7 @@ export interface Gathered {
   about: About;
 }
 
-/** Who is told how far it is, and what stops it. */
+/** Where progress is reported, and what stops it. */
 export interface Gathering {
   signal: AbortSignal;
   tell: OnProgress;

@@ -31,7 +31,7 @@ export class KeptTasks {
     return task;
   }
 
-  /** Of a library that was closed. */
+  /** Drops the tasks of a library that was closed. */
   forget(id: string): void {
     for (const key of this.#kept.keys()) if (JSON.parse(key)[0] === id) this.#kept.delete(key);
   }

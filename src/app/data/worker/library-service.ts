@@ -95,7 +95,7 @@ export class LibraryService {
   #ablating: AbortController | null = null;
   #opening: AbortController | null = null;
 
-  /** Who is told of newly counted columns. */
+  /** Receives newly counted columns. */
   onColumns(emit: OnColumns): void {
     this.#onColumns = emit;
   }
@@ -240,7 +240,7 @@ export class LibraryService {
     return { tasks: records.tasks.length, covered };
   }
 
-  /** Counting goes on for this one, and stands still for the others. */
+  /** Counting goes on for this one and pauses for the others. */
   show(library: string): void {
     for (const { id, counter } of this.#open.values()) counter?.pause(id !== library);
   }

@@ -151,7 +151,7 @@ export class RecordLibrary {
   }
 }
 
-/** A row of the library table, as far as the indices tell. */
+/** A row of the library table, as far as the indices know it. */
 function summary(parts: readonly Part[], place: number): TaskSummary {
   const entries = parts.map(({ file, place: at }) => file.library.tasks[at]!);
   const sources = entries.flatMap((entry) => entry.sources);

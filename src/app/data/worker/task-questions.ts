@@ -43,7 +43,7 @@ import { endsTurn, foreignIds, recordedTokens } from "./recorded-tokens.ts";
 import { taskModel } from "./task-model.ts";
 import { type Reading, TeacherContext } from "./teacher-context.ts";
 
-/** Of each kept task: the decision that is looked at and those made ready beside it, with and without a what-if. */
+/** Kept for each task: the decision on the screen and those prepared beside it, with and without a what-if. */
 const KEPT_CONTEXTS = 8;
 
 /** As whose ids a decision is read, and how. */

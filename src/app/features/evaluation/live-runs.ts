@@ -106,7 +106,7 @@ export class LiveRuns {
     }
   }
 
-  /** What records call the open model of a role, and what tells it from others. */
+  /** What records call the open model of a role, and what distinguishes it from others. */
   async #openModelOf(role: Role): Promise<KeptLiveRun["model"]> {
     const opened = getUi().models[role];
     if (opened === null) throw new Error(`no ${role} is open`);

@@ -36,7 +36,7 @@ export const SWEEP_WORDS: Record<SweepId, SweepWords> = {
   },
 };
 
-/** Of each point, where it lies on the axis. */
+/** Where each point lies on the axis. */
 const placed = ({ sweep, tasks, rows }: Pick<Swept, "sweep" | "tasks" | "rows">): number[] =>
   rows.map(({ value, covered }, n) =>
     sweep === "k" ? n / (rows.length - 1) : sweep === "failures" ? value : tasks === 0 ? 0 : covered / tasks,

@@ -166,7 +166,7 @@ export class GamesService {
     return this.#found(name).set.plan(name.task);
   }
 
-  /** What tells the games of some tasks from others of the same names. @throws InputError for one that is not open */
+  /** Distinguishes the games of some tasks from others of the same names. @throws InputError for one that is not open */
   digest(environment: string, tasks: readonly string[]): Promise<string> {
     return textsDigest(tasks.map((task) => this.#found({ environment, task }).set.textOf(task)));
   }

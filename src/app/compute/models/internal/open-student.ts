@@ -21,7 +21,7 @@ export interface RunStudent {
   label: string;
   /** Its optimizer steps; null where that is not known. */
   step: number | null;
-  /** Of its files. */
+  /** Size of its files. */
   bytes: number;
   /** Why it cannot be opened here, and where its weights are; null where it can. */
   elsewhere: string | null;

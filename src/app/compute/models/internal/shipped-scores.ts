@@ -1,4 +1,4 @@
-/** What was scored while the models of a shipped library stood: kept while those of another one stand. */
+/** What was scored with the models of a shipped library, kept while those of another one are open. */
 import type { Shipped } from "../../../url/library-link.ts";
 import type { UiState } from "../../store.ts";
 
@@ -8,5 +8,5 @@ export interface ShippedScores {
   beside: readonly unknown[];
 }
 
-/** By the library whose models do not stand now. */
+/** By the library whose models are not open now. */
 export const shippedScores = new Map<Shipped, ShippedScores>();

@@ -4,13 +4,13 @@ import type { LibrarySummary, TaskColumns } from "../../../data/model.ts";
 export interface Headline {
   /** Recorded executions. */
   sources: number;
-  /** Of them, with `outcome.success`. */
+  /** Those with `outcome.success`. */
   successes: number;
   episodes: number;
   won: number;
   /** Decisions of all episodes. */
   decisions: number;
-  /** Of them, with at least one matched visit; null until every task is counted. */
+  /** Those with at least one matched visit; null until every task is counted. */
   matched: number | null;
 }
 

@@ -6,7 +6,7 @@ import type { Run } from "../../runs/run.ts";
 import { fetchLaunched } from "../../runs/run-actions.ts";
 import type { Launched } from "../../runs/worker-answers.ts";
 
-/** Seconds without output after which it is said that there was none: a step may take long, and tells how far it is. */
+/** Seconds without output after which it is said that there was none: a step may take long, and reports how far it is. */
 const SILENT_SECONDS = 600;
 
 const DOINGS: Record<NonNullable<Launched["doing"]>["what"], string> = {

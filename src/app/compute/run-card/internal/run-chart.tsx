@@ -270,7 +270,7 @@ export function RunChart({
             onPointerLeave={() => onStep(null)}
           >
             {step !== null && (
-              // Of saved pictures. On the page a layer of its own moves: a line in here would have all curves redrawn.
+              // For saved pictures. On the page a layer of its own moves instead, which redraws no curve.
               <line
                 className="marked"
                 x1={drawing.x(step)}

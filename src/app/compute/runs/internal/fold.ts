@@ -25,7 +25,7 @@ function foldInto(figures: Figures, event: TimedEvent): Figures {
   switch (event.type) {
     case "start": {
       const from = event.resumedFrom ?? event.parent?.step ?? 0;
-      // The event tells it by itself: a page that was closed early may not have kept the first start.
+      // The event itself says so: a page that was closed early may not have kept the first start.
       const again = event.resumedFrom !== null || figures.start !== null;
       const kept = backTo(figures, from);
       const marks = again
@@ -151,14 +151,14 @@ function backTo(figures: Figures, step: number): Figures {
   return {
     ...figures,
     points: upTo(figures.points, step),
-    // That of the step itself is told again.
+    // The one of the step itself is sent again.
     evaluations: upTo(figures.evaluations, step - 1),
     heldOut: upTo(figures.heldOut, step),
     excluded: upTo(figures.excluded, step),
   };
 }
 
-/** What came up to a step; the same array where nothing came after it. Steps rise: the last one tells. */
+/** What came up to a step; the same array where nothing came after it. Steps rise, so the last one decides. */
 function upTo<T extends { step: number }>(all: T[], step: number): T[] {
   const last = all.at(-1);
   return last === undefined || last.step <= step ? all : all.filter((each) => each.step <= step);

@@ -1,4 +1,4 @@
-/** Events of a run of the worker on their way into the page: checked a few at a time, told of a few times per second. */
+/** Events of a worker's run on their way into the page: checked a few at a time, passed on a few times per second. */
 
 import { type ReadEvent, readJobEvent } from "../../../../protocol/job-event.ts";
 import { ENDED } from "../../../../protocol/job-state.ts";
@@ -87,7 +87,7 @@ function faultBetween(before: StateEvent | null, now: StateEvent): Omit<Mark, "s
   return { kind: "fault", at: before.at, text: `${before.state}: ${before.message}` };
 }
 
-/** Events in their order; those of the loop that follow each other are told of once. */
+/** Events in their order; consecutive ones of the loop are passed on together. */
 class Taken {
   readonly #id: string;
   #waiting: { event: LoopEvent; time: string }[] = [];

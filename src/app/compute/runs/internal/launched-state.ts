@@ -1,4 +1,4 @@
-/** Where a launched run stands, as the page tells of runs. */
+/** The state of a launched run in the page's words for runs. */
 import { BUDGET_EXIT_CODE } from "../../../../core/loop/budget.ts";
 import type { JobState } from "../../../../protocol/job-state.ts";
 import type { Launched } from "../worker-answers.ts";

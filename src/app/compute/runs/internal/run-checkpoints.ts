@@ -29,7 +29,7 @@ import { dropCheckpoint, type KeptCheckpoint, keepCheckpoint, keptCheckpointsOf 
 /** Files up to this size are digested whole. */
 const WHOLE = 2 ** 28;
 
-/** Of larger ones, bytes of a piece. */
+/** Larger ones are kept in pieces of this many bytes. */
 const PIECE = 2 ** 26;
 
 export interface RunCheckpoint {

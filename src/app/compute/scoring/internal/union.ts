@@ -1,4 +1,4 @@
-/** Every side of a decision tells the exact probability of what any other lists. */
+/** Gives every side of a decision the exact probability of what any other side lists. */
 import { describeFault, isAbort, isDeviceFault } from "../../../base/faults.ts";
 import type { Side } from "../../side.ts";
 import { type AskHead, furtherLogprobs, unknownListed, usedRows } from "../known-distribution.ts";
@@ -7,7 +7,7 @@ import { type AskHead, furtherLogprobs, unknownListed, usedRows } from "../known
 export type ComputedSide = Side & { model: NonNullable<Side["model"]> };
 
 /**
- * The same sides, each with the log-probabilities of what the others of the same response list. They are told from kept
+ * The same sides, each with the log-probabilities of what the others of the same response list. They come from kept
  * rows, without another pass. A side with nothing to add, or whose model cannot be asked, stays the object that it was.
  *
  * @param headOf opens a side's model, where it is not open; null where it cannot be asked
@@ -44,7 +44,7 @@ async function completed(
     const further = new Map([...(distribution.further ?? []), ...asked]);
     return { ...side, distribution: { ...distribution, further } };
   } catch (error) {
-    // Its own passes stand: what it does not know stays bounded.
+    // Its own passes stay valid: what it does not know stays bounded.
     if (isAbort(error) || isDeviceFault(error)) throw error;
     describeFault(error);
     return side;

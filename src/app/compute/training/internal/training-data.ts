@@ -1,4 +1,4 @@
-/** What a choice of data stands for, and what a run is called. */
+/** What a choice of data means, and what a run is called. */
 import { InputError } from "../../../../core/errors.ts";
 import type { TrainConfig } from "../../../../core/loop/train-config.ts";
 import { countOf } from "../../../../core/plural.ts";

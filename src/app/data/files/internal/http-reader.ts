@@ -63,7 +63,7 @@ function rangeOf(response: Response): { start: number; end: number; size: number
   return { start: Number(found[1]), end: Number(found[2]) + 1, size: Number(found[3]) };
 }
 
-/** What tells one state of a resource from the next, as far as the server lets a page see it. */
+/** Distinguishes one state of a resource from the next, as far as the server lets a page see it. */
 function validators(response: Response): string {
   return JSON.stringify([response.headers.get("ETag"), response.headers.get("Last-Modified")]);
 }

@@ -188,5 +188,5 @@ const moves = (points: readonly PathPoint[]): [PathPoint, PathPoint][] =>
     .map((to, i): [PathPoint, PathPoint] => [points[i]!, to])
     .filter(([from, to]) => from.x !== to.x || from.y !== to.y);
 
-/** Of the rings around the student's state, from the inside out. */
+/** Radii of the rings around the student's state, from the inside out. */
 export const ringRadius = (radius: number, ring: number): number => radius + 8.5 + 3.5 * ring;

@@ -103,7 +103,7 @@ export function GraphViewport({
     };
   });
 
-  // Before the effect below, which tells it the room.
+  // Before the effect below, which sets its size.
   useLayoutEffect(() => {
     const element = viewport.current!;
     const controller = new PanZoom(element, (view, moving) => draw.current(view, moving));

@@ -29,7 +29,7 @@ export class PanZoom {
   readonly #element: HTMLElement;
   readonly #draw: (view: GraphView, moving: boolean) => void;
 
-  /** `draw` is told whether more changes are to be expected at once. */
+  /** `draw` learns whether more changes are about to follow. */
   constructor(element: HTMLElement, draw: (view: GraphView, moving: boolean) => void) {
     this.#element = element;
     this.#draw = draw;
