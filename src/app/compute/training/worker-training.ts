@@ -42,7 +42,7 @@ const page = { worker, models, library: libraryWorker, compose: composeConfig };
 export class WorkerTraining {
   /** What was sent under an id already: the choice that it was made from. */
   readonly #sent = new Map<string, string>();
-  /** Measuring and starting may want the same files: the second waits, and then finds them sent. */
+  /** Measuring and starting may want the same files: the second waits and then finds them already sent. */
   readonly #sending = new Turns();
 
   constructor(private readonly clients: typeof page) {}

@@ -145,7 +145,7 @@ export class LiveRuns {
     });
   }
 
-  /** Ends the present run: at once where the model lets itself be asked, else with its worker. */
+  /** Ends the present run: at once where the model can be asked to stop, otherwise by ending its worker. */
   async cancel(): Promise<void> {
     const id = getUi().liveRun;
     if (id === null || liveRunOf(id)?.state !== "running") return;

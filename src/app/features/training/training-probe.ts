@@ -90,7 +90,7 @@ export class TrainingProbe {
     }
   }
 
-  /** Ends the probe: at once where the models let themselves be asked, else with their worker. */
+  /** Ends the probe: at once where the models can be asked to stop, otherwise by ending their worker. */
   async cancel(): Promise<void> {
     const isLatest = this.#turns.present();
     show("probe-cancelling", "Cancelling the probe");
