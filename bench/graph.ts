@@ -8,7 +8,7 @@ import { cpus, loadavg } from "node:os";
 import { parseArgs } from "node:util";
 import { gunzipSync } from "node:zlib";
 import { forceLink, forceManyBody, forceSimulation, forceY, type SimulationNodeDatum } from "d3";
-import { crossings, layoutColumns } from "../src/app/data/library/graph-layout.ts";
+import { crossings, layoutColumns } from "../src/app/data/state-graph/internal/graph-layout.ts";
 import { taskGraph } from "../src/core/graph/index.ts";
 import type { Source } from "../src/core/record/schema.ts";
 import { uniforms } from "../src/core/seeded.ts";

@@ -45,11 +45,32 @@ const files = (inside: string, holds: RegExp, ending?: string): string[][] =>
 it.each([
   [
     "environment: rules",
-    folders("src/core/environment", /\/rules\.ts$/, /\/protocol\.ts$/, /\/prompt\.json$/),
+    [
+      ...folders("src/core/environment", /\/rules\.ts$/, /\/protocol\.ts$/, /\/prompt\.json$/),
+      ...folders("test/skeleton", /\/rules\.ts$/, /\/prompt\.json$/),
+    ],
   ],
-  ["environment: simulator", files("src/simulator", /class \w+ implements Environment\b/)],
-  ["engine", folders("src/engine", /\/scorer\.ts$/, /\.test\.ts$/)],
-  ["launcher", files("src/worker/launch", /\bask: \{[\s\S]*: SchedulerKind = /)],
+  [
+    "environment: simulator",
+    [
+      ...files("src/simulator", /class \w+ implements Environment\b/),
+      ...files("test/support", /export function \w+\([^{]*\): Environment \{/),
+    ],
+  ],
+  [
+    "engine",
+    [
+      ...folders("src/engine", /\/scorer\.ts$/, /\.test\.ts$/),
+      ...files("test/skeleton", /class \w+ implements Scorer\b/),
+    ],
+  ],
+  [
+    "launcher",
+    [
+      ...files("src/worker/launch", /\bask: \{[\s\S]*: SchedulerKind = /),
+      ...files("test/skeleton", /\bask: \{[\s\S]*: SchedulerKind = /),
+    ],
+  ],
   ["kernel", files("src/tensor/webgpu", /export function \w+Operations\(/, ".wgsl")],
   ["view", folders("src/app/features", /-view\.tsx$/, /\/actions\.ts$/, /\.css$/, /\.test\.ts$/)],
 ])("what adding.md says to copy for a new %s is the smallest whole one", (kind, candidates) => {

@@ -53,6 +53,12 @@ const ROOMS: Record<string, readonly (readonly string[])[]> = {
     ["."],
   ],
 };
+/**
+ * Rooms with a public face. Their folders of the names in `CLOSED` are their own: internals, and what runs in a Web
+ * Worker. Everything else in them is for others, and is used by others.
+ */
+const FACED = ["app/data", "app/compute"];
+const CLOSED = /\/(internal|worker)\//;
 /** Files that put a folder's parts together, for those outside of it. */
 const FACES = ["index.ts", "core/index.ts", "tensor/index.ts"];
 const root = resolve(import.meta.dirname, "../src");
@@ -129,6 +135,61 @@ describe("layers", () => {
       );
       expect(found).toEqual([]);
     });
+  });
+
+  describe.each(FACED)("the public face of %s", (folder) => {
+    const inside = (path: string): boolean => path.startsWith(`${join(root, folder)}/`);
+    const closed = (path: string): boolean => inside(path) && CLOSED.test(relative(root, path));
+    const outsiders = new Set(all.filter((path) => !inside(path)).flatMap(targets));
+
+    it("is all that others import", () => {
+      const found = all
+        .filter((path) => !inside(path))
+        .flatMap((path) =>
+          targets(path)
+            .filter(closed)
+            .map((target) => `${relative(root, path)} imports ${relative(root, target)}`),
+        );
+      expect(found).toEqual([]);
+      expect(all.filter(closed).length).toBeGreaterThan(20);
+    });
+
+    it("has nothing that no one else imports", () => {
+      const unused = all.filter((path) => inside(path) && !closed(path) && !outsiders.has(path));
+      expect(unused.map((path) => relative(root, path))).toEqual([]);
+    });
+  });
+
+  it("a feature keeps what it alone uses in its own folder", () => {
+    const importers = new Map<string, string[]>();
+    for (const path of all) {
+      for (const target of targets(path)) importers.set(target, [...(importers.get(target) ?? []), path]);
+    }
+    const shared = (path: string): boolean =>
+      FACED.some((folder) => path.startsWith(`${join(root, folder)}/`));
+    /** The folders outside of data and compute that a file of theirs reaches, through any others of theirs. */
+    const usersOf = (path: string): Set<string> => {
+      const seen = new Set([path]);
+      for (const each of seen) if (shared(each)) for (const by of importers.get(each) ?? []) seen.add(by);
+      const outside = [...seen]
+        .filter((each) => !shared(each))
+        .map((each) => relative(join(root, "app"), each));
+      return new Set(
+        outside.map((name) =>
+          name
+            .split("/")
+            .slice(0, name.startsWith("features/") ? 2 : 1)
+            .join("/"),
+        ),
+      );
+    };
+    const found = all.filter(shared).flatMap((path) => {
+      // The shell may import from a feature, so its use alone is no reason to share a file.
+      const users = [...usersOf(path)].filter((user) => user !== "shell");
+      const [only] = users;
+      return users.length === 1 && only?.startsWith("features/") ? [`${relative(root, path)}: ${only}`] : [];
+    });
+    expect(found).toEqual([]);
   });
 
   it("form no cycle, not even of types", () => {

@@ -24,7 +24,7 @@ import "./features/targets/targets.css";
 import "./features/statistics/statistics.css";
 import "./features/play/play.css";
 import "./features/evidence-test/evidence-test.css";
-import "./compute/hub/hub.css";
+import "./shell/hub.css";
 import "./shell/guide.css";
 import "./shell/tour.css";
 

@@ -24,9 +24,9 @@ export class InputError extends Error {
 export class EnvironmentError extends InputError {}
 
 /**
- * Does a check of what a config file says; its faults are told with the file's name.
+ * Does a check of what a config file says; its faults name the file.
  *
- * @param part what stands before the keys that the check names
+ * @param part the path before the keys that the check names
  */
 export function checkOf<T>(file: string, check: () => T, part = ""): T {
   try {

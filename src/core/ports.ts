@@ -41,7 +41,7 @@ export interface WorkOptions {
   onComputed?: (tokens: { given: number; computed: number }) => void;
 }
 
-/** What to tell of every response token beside its log-probability; a scorer that cannot tell refuses. */
+/** What to return for every response token beside its log-probability; a scorer that cannot refuses. */
 export interface ScoreOptions extends WorkOptions {
   /** Most probable tokens in its place, from 1 to 64. */
   topK?: number;
@@ -77,11 +77,11 @@ export interface EngineInfo {
   /** Null where the files (exports to ONNX) or the server do not say it. */
   parameters: number | null;
   vocabulary: number;
-  /** Of a model that another program serves. */
+  /** For a model that another program serves. */
   served?: {
     /** The program: `vLLM 0.32.0`. */
     by: string;
-    /** Its tokenizer wrote the ids of ours; false where it does not tell ids. */
+    /** Its tokenizer produced the same ids as ours; false where it does not return ids. */
     sameTokenizer: boolean;
     /** Null where there were no weights of it to compare with. */
     calibration: Calibration | null;
@@ -130,7 +130,7 @@ export interface SampleResult {
   responseIds: number[];
   /**
    * log p_old of each response token, at temperature 1 over the whole vocabulary, as the scorer and the trainer count it:
-   * `drawable` decides what is drawn, not its probability. NaN where a server does not tell it.
+   * `drawable` decides what is drawn, not its probability. NaN where a server does not return it.
    */
   logprobs: Float32Array;
   stop: "stop" | "length";

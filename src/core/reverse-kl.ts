@@ -12,8 +12,8 @@ export interface ReverseKl {
 }
 
 /**
- * Of two distributions over the same tokens, each given by logits or log-probabilities, up to a constant of its own: both
- * are normalised over the tokens that are given. For the whole vocabulary that is Eq. "generalized JSD" of Agarwal et al.
+ * The divergence of two distributions over the same tokens. Each is given by logits or log-probabilities up to a constant
+ * of its own, and normalised over the tokens that are given. For the whole vocabulary that is Eq. "generalized JSD" of Agarwal et al.
  * (arXiv 2306.13649) at β = 1, which TRL's GKD trainer computes.
  *
  * @param student [entries] natural log

@@ -24,7 +24,7 @@ export async function sha256Bytes(bytes: Uint8Array): Promise<string> {
   return bytesToHex(new Uint8Array(await subtle.digest("SHA-256", bytes as Uint8Array<ArrayBuffer>)));
 }
 
-/** Of several digests, in their order, one per line; of one, itself. */
+/** Digest of several digests in their order, one per line; a single one stays as it is. */
 export function digestOfDigests(digests: readonly string[]): string {
   return digests.length === 1 ? digests[0]! : sha256Hex(digests.join("\n"));
 }

@@ -1,6 +1,6 @@
 import type { Backend } from "./backend.ts";
 import { hasOutputGate, type ModelConfig, normOffset } from "./config.ts";
-import type { PackRows, Places, Reach } from "./packed-rows.ts";
+import type { PackRows, Reach, RowAngles } from "./packed-rows.ts";
 import type { Tensor } from "./tensor.ts";
 import type { AttentionParameter } from "./weights.ts";
 
@@ -41,7 +41,7 @@ export function attentionForward(
   config: ModelConfig,
   w: AttentionTensors,
   x: Tensor,
-  { cos, sin, positions }: Places,
+  { cos, sin, positions }: RowAngles,
   reach: Reach,
 ): { y: Tensor; activations: AttentionActivations } {
   const { heads, keyValueHeads: groups, headSize, normEpsilon: eps } = config;

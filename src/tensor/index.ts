@@ -19,7 +19,7 @@ export {
   fittingPack,
   gibibytes,
   type MemoryPlan,
-  type PlannedJob,
+  type PlannedWorkload,
   type PlanPart,
   partBytes,
   planMemory,

@@ -7,7 +7,7 @@ import {
   mixerForward,
   mixerValuesPerToken,
 } from "./mixer.ts";
-import type { PackRows, Places, Reach } from "./packed-rows.ts";
+import type { PackRows, Reach, RowAngles } from "./packed-rows.ts";
 import type { Tensor } from "./tensor.ts";
 import type { BlockParameter } from "./weights.ts";
 
@@ -74,7 +74,7 @@ export function layerForward(
   config: ModelConfig,
   w: LayerTensors,
   x: Tensor,
-  places: Places,
+  places: RowAngles,
   reach: Reach,
 ): { y: Tensor; activations: LayerActivations } {
   const { normEpsilon: eps } = config;

@@ -8,7 +8,7 @@ import {
   checkPlan,
   describePlan,
   fittingPack,
-  type PlannedJob,
+  type PlannedWorkload,
   planMemory,
 } from "./memory-plan.ts";
 import { createWebGpuBackend, type WebGpuBackend } from "./webgpu/index.ts";
@@ -34,7 +34,7 @@ const sizes = (over: Record<string, unknown> = {}) =>
     }),
     "config.json",
   );
-const job: PlannedJob = {
+const job: PlannedWorkload = {
   kind: "score",
   weights: "f32",
   stored: "BF16",
@@ -137,7 +137,7 @@ test("formats, limits and packs: numbers follow the sizes", () => {
     tie_word_embeddings: false,
   });
   const large = { ...job, packTokens: 4096, longestSequence: 4096, responseRows: 512, software: false };
-  const weights = (choice: PlannedJob["weights"]) =>
+  const weights = (choice: PlannedWorkload["weights"]) =>
     planMemory(config, { ...large, weights: choice }).items[0]!.bytes / 8_190_735_360;
   // Bytes a parameter of Qwen3-8B.
   expect(weights("f32")).toBeCloseTo(4, 2);

@@ -9,7 +9,7 @@ import { weightWords } from "./weight-format.ts";
 import { parameterShapes } from "./weights.ts";
 
 /** A job on a device, by what decides its memory. */
-export interface PlannedJob {
+export interface PlannedWorkload {
   /** `score` with frozen weights, or `train` in f32 with gradients and the two moments of AdamW. */
   kind: "score" | "train";
   weights: WeightChoice;
@@ -61,7 +61,7 @@ const SCRATCH_VALUES = { software: 2 ** 24, gpu: 2 ** 27 };
  * What a job will need on a WebGPU device, in bytes, before anything is loaded. It counts tensors at the moment of the
  * largest sum; drivers and the reuse of buffers by size add up to an eighth. Checked in the tests against what jobs took.
  */
-export function planMemory(config: ModelConfig, job: PlannedJob): MemoryPlan {
+export function planMemory(config: ModelConfig, job: PlannedWorkload): MemoryPlan {
   const { kind, packTokens: tokens, responseRows: rows } = job;
   const { hiddenSize: d, intermediateSize: f, vocabularySize, layers } = config;
   const size = job.software ? "software" : "gpu";
@@ -135,7 +135,7 @@ const GRADIENT_ROWS = { large: 65_536, block: 16_384 };
  * Bytes beside a pass for a tile of rows whose whole distributions are told, or compared with a teacher's
  * (`distribution-tiles.ts`): logits, the teacher's, hidden rows with their slopes, and a block of the head's gradient.
  */
-function comparedBytes({ vocabularySize: v, hiddenSize: d }: ModelConfig, job: PlannedJob): number {
+function comparedBytes({ vocabularySize: v, hiddenSize: d }: ModelConfig, job: PlannedWorkload): number {
   const { compared, responseRows: rows } = job;
   if (compared === undefined || (job.kind === "score" && compared === "top-k")) return 0;
   const tile = Math.min(rows, tileRows(v));
@@ -243,7 +243,7 @@ export function checkPlan(plan: MemoryPlan, limit?: number, largestBuffer?: numb
  */
 export function fittingPack(
   config: ModelConfig,
-  job: (packTokens: number) => PlannedJob,
+  job: (packTokens: number) => PlannedWorkload,
   limit: number,
   most: number,
 ): number {

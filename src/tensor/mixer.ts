@@ -14,7 +14,7 @@ import {
   deltaNetForward,
   deltaNetValuesPerToken,
 } from "./delta-net-mixer.ts";
-import type { PackRows, Places, Reach } from "./packed-rows.ts";
+import type { PackRows, Reach, RowAngles } from "./packed-rows.ts";
 import type { Qwen3_5Config } from "./qwen3-5-config.ts";
 import type { Tensor } from "./tensor.ts";
 
@@ -41,7 +41,7 @@ export function mixerForward(
   config: ModelConfig,
   { type, tensors }: MixerTensors,
   x: Tensor,
-  places: Places,
+  places: RowAngles,
   reach: Reach,
 ): { y: Tensor; activations: MixerActivations } {
   if (type === "full_attention") {

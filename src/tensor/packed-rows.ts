@@ -2,7 +2,7 @@ import type { KeyRange, Tensor } from "./tensor.ts";
 
 /** Where the rows of a training pass lie. */
 export interface PackRows {
-  places: Places;
+  places: RowAngles;
   keys: KeyRange<Tensor>;
   /** u32 [T]: the row after the last that sees each row's key, as `Backend.attentionBackward` takes it. */
   queryEnd: Tensor;
@@ -10,7 +10,7 @@ export interface PackRows {
 }
 
 /** Angles of the rows of a pass. */
-export interface Places {
+export interface RowAngles {
   cos: Tensor;
   sin: Tensor;
   /** u32 [T] */

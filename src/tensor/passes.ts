@@ -12,7 +12,7 @@ import {
   layerForward,
 } from "./layer.ts";
 import type { MixerTensors } from "./mixer.ts";
-import type { LinearBackward, PackRows, Places, Reach } from "./packed-rows.ts";
+import type { LinearBackward, PackRows, Reach, RowAngles } from "./packed-rows.ts";
 import type { Pack } from "./packing.ts";
 import { type LayerPrefix, prefixTensors } from "./prefix-store.ts";
 import { RecurrentBackward } from "./recurrent-backward.ts";
@@ -82,7 +82,7 @@ export function partTensors(g: ModelTensors, part: GradientPart): Tensor[] {
 /** A pack on the device. */
 interface Inputs {
   ids: Tensor;
-  places: Places;
+  places: RowAngles;
   keys: KeyRange<Tensor>;
   /** u32 [S+1]: the first row of each sequence, then T. */
   sequences: Tensor;

@@ -3,7 +3,7 @@ import type { Tensor } from "./tensor.ts";
 /**
  * Parts of f32 tensors between a device and the host, for sums over several devices: no array of a whole tensor is
  * made, several pieces may be under way at once, and on a GPU no copy is made between the caller's memory and the
- * memory that the GPU reads and writes. Places and counts are of values; bytes are f32, little-endian.
+ * memory that the GPU reads and writes. RowAngles and counts are of values; bytes are f32, little-endian.
  */
 export interface PieceTransfer<T extends Tensor = Tensor> {
   /** Runs `use` on the values at, at + 1, …, once all commands before are done. The bytes are valid until it resolves. */

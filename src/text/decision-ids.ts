@@ -5,23 +5,28 @@
 import { environmentRules } from "../core/environment/environment.ts";
 import { type LimitedPrompt, limitPrompt } from "../core/environment/prompt-limit.ts";
 import { InputError } from "../core/errors.ts";
-import type { DecisionPlace } from "../core/loop/codec.ts";
+import type { DecisionLocation } from "../core/loop/codec.ts";
 import type { ChatTurn } from "../core/ports.ts";
 import type { EpisodeDecision } from "../core/record/schema.ts";
 import type { Tokenizer } from "./tokenizer.ts";
 
 /** A key of a decision as messages name it: `episode "e-17", decisions[4].prompt_ids`. */
-export function decisionKey(place: DecisionPlace, key: string): string {
+export function decisionKey(place: DecisionLocation, key: string): string {
   const episode = place.episode === undefined ? "" : `episode ${JSON.stringify(place.episode)}, `;
   const decision = place.decision === undefined ? "" : `decisions[${place.decision}].`;
   return `${episode}${decision}${key}`;
 }
 
-function inputError(message: string, place: DecisionPlace, key: string): InputError {
+function inputError(message: string, place: DecisionLocation, key: string): InputError {
   return new InputError(message, { file: place.file, key: decisionKey(place, key) });
 }
 
-function recorded(ids: readonly number[], key: string, tokenizer: Tokenizer, place: DecisionPlace): number[] {
+function recorded(
+  ids: readonly number[],
+  key: string,
+  tokenizer: Tokenizer,
+  place: DecisionLocation,
+): number[] {
   const unknown = ids.findIndex((id) => !tokenizer.hasToken(id));
   if (unknown !== -1) {
     throw inputError(
@@ -38,7 +43,7 @@ export function decisionPrompt(
   decision: Pick<EpisodeDecision, "prompt" | "prompt_ids">,
   tokenizer: Tokenizer,
   environment: string,
-  place: DecisionPlace = {},
+  place: DecisionLocation = {},
 ): LimitedPrompt {
   const ids = decisionPromptIds(decision, tokenizer, place);
   return limitPrompt(ids, environment, { file: place.file, key: decisionKey(place, "prompt") });
@@ -52,7 +57,7 @@ export function decisionPrompt(
 export function decisionPromptIds(
   decision: Pick<EpisodeDecision, "prompt" | "prompt_ids"> & { earlier?: readonly ChatTurn[] },
   tokenizer: Tokenizer,
-  place: DecisionPlace = {},
+  place: DecisionLocation = {},
 ): number[] {
   if (decision.prompt_ids !== undefined) return recorded(decision.prompt_ids, "prompt_ids", tokenizer, place);
   if (decision.prompt === undefined) {
@@ -92,7 +97,7 @@ export function decisionResponseIds(
   decision: Pick<EpisodeDecision, "response" | "response_ids" | "rollout_logprobs">,
   tokenizer: Tokenizer,
   environment: string,
-  place: DecisionPlace = {},
+  place: DecisionLocation = {},
   { endOfTurn = true, ended: known }: ResponseOptions = {},
 ): number[] {
   if (decision.response_ids !== undefined)

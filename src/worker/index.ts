@@ -32,7 +32,7 @@ import { tell } from "./tell.ts";
 import { folderToken } from "./token-file.ts";
 
 export { defaultDataDir } from "./data-dir.ts";
-export type { Launcher, Recovered, Run, RunEnd, RunSpec } from "./job/launcher.ts";
+export type { JobProcess, Launcher, ProcessEnd, ProcessSpec, Recovered } from "./job/launcher.ts";
 export { LOG_FILE, OUTPUT_FILE } from "./job/launcher.ts";
 export { LocalLauncher, type LocalLauncherOptions } from "./job/local-launcher.ts";
 

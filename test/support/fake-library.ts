@@ -1,5 +1,5 @@
 import type * as Comlink from "comlink";
-import type { LibraryApi } from "../../src/app/data/library/library.worker.ts";
+import type { LibraryApi } from "../../src/app/data/worker/library.worker.ts";
 import { fake, type Parts } from "./fake.ts";
 
 type Library = Comlink.Remote<LibraryApi>;

@@ -6,12 +6,12 @@ import { userInfo } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { InputError } from "../../src/core/errors.ts";
-import type { SshPlace } from "../../src/worker/launch/ssh.ts";
+import type { SshAddress } from "../../src/worker/launch/ssh.ts";
 
 export interface Sshd {
-  place: SshPlace;
+  place: SshAddress;
   /** The same server, of which no host key is known. */
-  stranger: SshPlace;
+  stranger: SshAddress;
   close(): void;
 }
 

@@ -2,7 +2,7 @@
 export interface Notice {
   kind: "error" | "info";
   text: string;
-  /** The change that it tells of, to take back: see session/undo.ts. */
+  /** The change it reports, which can be undone: see data/undo.ts. */
   undo?: number;
 }
 

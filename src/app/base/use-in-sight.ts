@@ -1,4 +1,4 @@
-/** Whether an element is in the window, as the browser tells it after each frame. */
+/** Whether an element is in the window, as the browser reports it after each frame. */
 import { type RefObject, useEffect, useState } from "react";
 
 export function useInSight(element: RefObject<Element | null>): boolean {

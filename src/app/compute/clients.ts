@@ -3,14 +3,19 @@ import * as Comlink from "comlink";
 import { startWorker } from "../base/worker/start-worker.ts";
 import { installErrorTransfer } from "../base/worker/transfer.ts";
 import type { NamedFile } from "../data/files/zip-archive.ts";
-import type { GamesWorker } from "./games/games.worker.ts";
-import gamesScript from "./games/games.worker.ts?worker&url";
-import hubScript from "./hub/hub.worker.ts?worker&url";
-import type { HubService } from "./hub/hub-service.ts";
-import type { ArchiveApi } from "./models/archive.worker.ts";
-import archiveScript from "./models/archive.worker.ts?worker&url";
+import type { GamesWorker } from "./games/internal/games.worker.ts";
+import gamesScript from "./games/internal/games.worker.ts?worker&url";
+import hubScript from "./hub/internal/hub.worker.ts?worker&url";
+import type { HubService } from "./hub/internal/hub-service.ts";
+import type { ArchiveApi } from "./models/internal/archive.worker.ts";
+import archiveScript from "./models/internal/archive.worker.ts?worker&url";
 import computeScript from "./worker/compute.worker.ts?worker&url";
 import type { ComputeApi } from "./worker/compute-api.ts";
+
+/** What they are asked and answer, for those outside of `compute/`. */
+export type { ComputeChoice, DeviceFacts, OtherPlan } from "./worker/compute-service.ts";
+export type { CellEvaluation, CellEvent } from "./worker/student-cell.ts";
+export type { LiveTraining, TrainingPlan } from "./worker/training-run.ts";
 
 installErrorTransfer();
 

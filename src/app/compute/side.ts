@@ -39,7 +39,7 @@ export interface SideProvenance {
   tokenizer: string | null;
   /** SHA-256 of the chat template; null where there is none or it is not known. */
   template: string | null;
-  /** Of its pass; null where it was not computed here. */
+  /** How long its pass took; null where it was not computed here. */
   seconds: number | null;
   /** The student's, where it is its side. */
   weights?: StudentWeights;
@@ -53,7 +53,7 @@ export interface StudentWeights {
   run: string | null;
 }
 
-/** Of the distributions that the response's tokens were drawn from. */
+/** What is known of the distributions that the response's tokens were drawn from. */
 export interface Distribution {
   /** [response tokens] in nats. */
   entropy: Float32Array;
@@ -64,13 +64,13 @@ export interface Distribution {
   topLogprobs: Float32Array;
   /** Texts of all ids in `topIds`. */
   texts: ReadonlyMap<number, string>;
-  /** Further tokens' log-probabilities, by `tokenPlace`: those that another side has among its first. */
+  /** Further tokens' log-probabilities, by `tokenKey`: those that another side has among its first. */
   further?: ReadonlyMap<string, number>;
-  /** What tells any other token. */
+  /** What the probability of any other token can be computed from. */
   rows?: Rows;
 }
 
-/** What a pass told as `hidden`; null once it has given way to that of other passes. */
+/** The `hidden` that a pass returned; null once it has given way to that of other passes. */
 export interface Rows {
   hidden: Float32Array | null;
 }
@@ -99,7 +99,7 @@ export function evidenceDeltas(scores: Sides): number[] {
 }
 
 /** Names a token in a place of the response. */
-export const tokenPlace = (position: number, id: number): string => `${position} ${id}`;
+export const tokenKey = (position: number, id: number): string => `${position} ${id}`;
 
 /** What came with the record, as sides of a response of `ids`: those whose figures are as many. */
 export function recordedSides(recorded: RecordedTokens | null, ids: readonly number[]): Side[] {

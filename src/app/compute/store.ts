@@ -54,7 +54,7 @@ export interface TokenScores {
 /** A response of the teacher's own to the decision that was scored. */
 export interface TeacherAction {
   context: "vanilla" | "graph";
-  /** Of the draw at temperature 1; null: the most probable token each time. */
+  /** Seed of the draw at temperature 1; null takes the most probable token each time. */
   seed: number | null;
   response: string;
   /** Null for a malformed response. */
@@ -78,7 +78,7 @@ export interface LeftOutScores {
   logprobs: ArrayLike<number>;
   /** Tokens of that context. */
   context: number;
-  /** Of them, what is left of the evidence. */
+  /** Tokens that the rest of the evidence takes in it. */
   evidenceTokens: number;
   backReferences: boolean;
   /** Seconds of its pass; null where no evidence is left and the pass without evidence is this one. */
@@ -123,22 +123,17 @@ export interface WatchPoint {
 
 export interface TrainingState {
   /** `probing`: no run is under way, its time is being measured. */
-  status: "idle" | "running" | "stopping" | "cancelling" | "probing";
-  /** Its id among the runs; null before it has one. */
+  status: "idle" | "running" | "stopping" | "cancelling" | "probing" | "probe-cancelling";
+  /** Its id among the runs, where its steps and figures are; null before it has one. */
   run: string | null;
   /** What is being done now, in words, and how far it is. */
   work: Progress | null;
-  /** Steps of this run, done and in all. */
-  done: number;
-  total: number;
   watch: { pieces: string[]; label: string; history: WatchPoint[] } | null;
   message: Notice | null;
   /** The method of this run and what was changed of its evidence, in words; empty until it is known. */
   method: string;
   /** The open library whose records the run reads; null before the first. */
   library: string | null;
-  /** Failures of the device that this run got over. */
-  faults: number;
 }
 
 /** All that views and actions read: the fields of the data layer and those of models, scores and runs. */
@@ -169,13 +164,10 @@ export const IDLE_TRAINING: TrainingState = {
   status: "idle",
   run: null,
   work: null,
-  done: 0,
-  total: 0,
   watch: null,
   message: null,
   method: "",
   library: null,
-  faults: 0,
 };
 
 /**

@@ -57,7 +57,7 @@ export class Decisions {
     return reading;
   }
 
-  /** Makes these ready, one after the other, instead of what was wished before. Never rejects: who wants one is told. */
+  /** Makes these ready, one after the other, instead of what was asked for before. Never rejects: its reader gets the fault. */
   async prepare(requests: readonly DecisionRequest[]): Promise<void> {
     this.#wanted = [...requests];
     if (this.#preparing) return;
@@ -68,7 +68,7 @@ export class Decisions {
     this.#preparing = false;
   }
 
-  /** Of another tokenizer from here on. */
+  /** Drops everything: another tokenizer counts from here on. */
   forget(): void {
     this.#ready = new Lru(KEPT);
     this.#reading = new Map();

@@ -2,8 +2,10 @@
 import * as Comlink from "comlink";
 import { startWorker } from "../base/worker/start-worker.ts";
 import { installErrorTransfer } from "../base/worker/transfer.ts";
-import type { LibraryApi } from "./library/library.worker.ts";
-import libraryScript from "./library/library.worker.ts?worker&url";
+import type { LibraryApi } from "./worker/library.worker.ts";
+import libraryScript from "./worker/library.worker.ts?worker&url";
+
+export type { LibraryApi, OwnFiles } from "./worker/library.worker.ts";
 
 installErrorTransfer();
 

@@ -26,18 +26,18 @@ export interface TaskRef extends TaskName {
   library: string;
 }
 
-/** What the index tells of a task: a row of the library table. */
+/** What the index knows about a task: a row of the library table. */
 export interface TaskSummary extends TaskName {
   /** Place in `LibrarySummary.tasks`, and in the columns of `TaskColumns`. */
   place: number;
   description: string;
   /** Recorded executions. */
   sources: number;
-  /** Of them, those that the environment's rules admit to retrieval: fewer only where it takes trusted records alone. */
+  /** Those that the environment's rules admit to retrieval: fewer only where it takes trusted records alone. */
   admitted: number;
   /** Recorded executions with `outcome.success`. */
   successes: number;
-  /** Of them, without. */
+  /** Those without. */
   failures: number;
   episodes: number;
   episodesWon: number;
@@ -54,7 +54,7 @@ export interface TaskColumns {
   counted: number;
   /** Distinct locators, over all executions. */
   states: Int32Array;
-  /** Of them, visited by at least two distinct executions. */
+  /** Those visited by at least two distinct executions. */
   sharedStates: Int32Array;
   /** Student decisions with at least one matched visit: I_x(z_t) is not empty. */
   matched: Int32Array;
@@ -82,7 +82,7 @@ export interface FileSummary {
 }
 
 export interface LibrarySummary {
-  /** Of this opening: never used again, so that nothing that was kept of one library can be taken for another's. */
+  /** Id of this opening. Never used again, so that what was kept for one library is never taken for another's. */
   id: string;
   /** How an address names it. */
   link: LibraryLink;
@@ -321,4 +321,28 @@ export interface VisitComparison {
   observation: TextDifference;
   feedback: TextDifference;
   state: StateDifference;
+}
+
+/** How far an opening is. */
+export interface OpenProgress {
+  label: string;
+  done: number;
+  /** 0 while it is unknown. */
+  total: number;
+  unit: "bytes" | "records" | "tasks" | "files";
+}
+
+/** A decision whose optimal actions are known. */
+export interface OptimalDecision extends TaskName {
+  episode: string;
+  decision: number;
+  optimal: readonly string[];
+}
+
+/** Such decisions of an open library. */
+export interface KnownOptimal {
+  /** What they came from. */
+  file: string;
+  /** In the order of the file. */
+  decisions: readonly OptimalDecision[];
 }

@@ -28,7 +28,7 @@ export class UndoList {
   #made = 0;
   #undoing = false;
 
-  /** @param say tells in a short word what was taken back */
+  /** @param say shows in a few words what was taken back */
   constructor(private readonly say: typeof hint) {}
 
   /**

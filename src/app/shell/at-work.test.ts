@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import { launched } from "../../../test/support/launched.ts";
+import { NO_FIGURES } from "../compute/runs/run.ts";
 import { newRun } from "../compute/runs/runs-store.ts";
 import { getUi, IDLE_TRAINING } from "../compute/store.ts";
 import type { LiveRun } from "../features/evaluation/live-runs-store.ts";
@@ -46,7 +47,7 @@ it("lists everything that is running, with what ends it", () => {
       opening: progress,
       modelLoading: { teacher: { ...progress, label: "Opening the teacher", cancel: () => undefined } },
       scoring: { status: "cancelling", job: "contexts", key: "k" },
-      training: { ...IDLE_TRAINING, status: "stopping", run: "r", done: 2, total: 3 },
+      training: { ...IDLE_TRAINING, status: "stopping", run: "r" },
       playing: { label: "Decision 3: the student writes", stopping: false },
       liveRun: "evaluate-1",
       studying: { library: "a", label: "GC-OPD, seed 1", done: 3, total: 8, stopping: false },
@@ -57,6 +58,7 @@ it("lists everything that is running, with what ends it", () => {
       "evaluate-3": { ...evaluation, id: "evaluate-3", state: "lost" },
     },
     runs: {
+      r: { ...run("r", "page"), state: "cancelling", figures: { ...NO_FIGURES, done: 2, total: 3 } },
       t: { ...run("t", "worker"), state: "running" },
       f: {
         ...{ ...run("f", "worker"), where: "target", state: "done" },
@@ -105,4 +107,16 @@ it("lists everything that is running, with what ends it", () => {
     ["Fetching the results of f: ", 0, 0, null],
     ["score-1, scoring on the worker: running", 0, 0, "Cancel"],
   ]);
+});
+
+it("calls the probe of a time by its name, whatever run was here before, until it has ended", () => {
+  const runs = {
+    r: { ...run("r", "page"), state: "done", figures: { ...NO_FIGURES, done: 3, total: 3 } },
+  } as const;
+  const shown = (status: "probing" | "probe-cancelling") => {
+    const ui = { ...nothing.ui, training: { ...IDLE_TRAINING, status, run: "r" } };
+    return tasksAtWork({ ...nothing, ui, runs }).map(({ name, total, end }) => [name, total, end?.label]);
+  };
+  expect(shown("probing")).toEqual([["Probe of the time", 0, "Cancel"]]);
+  expect(shown("probe-cancelling")).toEqual([["Probe of the time", 0, undefined]]);
 });

@@ -10,18 +10,18 @@ import type { useKeptModels } from "../compute/models/kept-models.ts";
 import { stopOpening } from "../compute/open/open.ts";
 import type { Run } from "../compute/runs/run.ts";
 import { cancelRun, stopRun } from "../compute/runs/run-actions.ts";
-import type { WorkerState } from "../compute/runs/runs-store.ts";
+import { ownFigures, type WorkerState } from "../compute/runs/runs-store.ts";
 import { worker } from "../compute/runs/worker-client.ts";
 import { scoringRuns } from "../compute/scoring/score.ts";
 import { ROLES, setUi, type UiState } from "../compute/store.ts";
-import { studentComparison } from "../compute/students/run-students.ts";
 import { studentTraining } from "../compute/training/training.ts";
-import { trainingProbe } from "../compute/training/training-probe.ts";
-import { type useWorkerCost, workerCost } from "../compute/training/worker-cost.ts";
 import type { useSending } from "../compute/training/worker-training.ts";
 import { liveRuns } from "../features/evaluation/live-runs.ts";
 import type { LiveRun } from "../features/evaluation/live-runs-store.ts";
+import { studentComparison } from "../features/evidence-test/students/run-students.ts";
 import { playPolicy } from "../features/play/play-policy.ts";
+import { trainingProbe } from "../features/training/training-probe.ts";
+import { type useWorkerCost, workerCost } from "../features/training/worker-cost.ts";
 
 export interface Task {
   /** Stays the same while the task runs. */
@@ -52,7 +52,7 @@ export interface Work {
 const amount = ({ done, total }: Pick<Progress, "done" | "total">) => ({ done, total });
 const cancel = (run: () => unknown) => ({ label: "Cancel", run: () => void run() });
 
-function ofPage({ scoring, training, playing, studying }: Work["ui"]): Task[] {
+function ofPage({ ui: { scoring, training, playing, studying }, runs }: Work): Task[] {
   const tasks: Task[] = [];
   if (studying !== null)
     tasks.push({
@@ -80,10 +80,10 @@ function ofPage({ scoring, training, playing, studying }: Work["ui"]): Task[] {
     });
   else if (scoring.status === "cancelling")
     tasks.push({ key: "scoring", name: "Scoring", detail: "cancel requested", done: 0, total: 0, end: null });
-  const { status, work, done, total } = training;
+  const { status, work } = training;
   if (status === "idle") return tasks;
   const detail = work?.label ?? "starting";
-  if (training.run === null && total === 0 && status !== "running" && status !== "stopping")
+  if (status === "probing" || status === "probe-cancelling")
     tasks.push({
       key: "probe",
       name: "Probe of the time",
@@ -92,12 +92,13 @@ function ofPage({ scoring, training, playing, studying }: Work["ui"]): Task[] {
       total: 0,
       end: status === "probing" ? cancel(() => trainingProbe.cancel()) : null,
     });
-  else
+  else {
+    const { done, total } = ownFigures(training, runs);
     tasks.push({
       key: "training",
       name: "Training",
       detail: total === 0 ? detail : `step ${Math.min(done + 1, total)} of ${total}, ${detail}`,
-      ...amount(training),
+      ...{ done, total },
       end:
         status === "cancelling"
           ? null
@@ -106,6 +107,7 @@ function ofPage({ scoring, training, playing, studying }: Work["ui"]): Task[] {
               run: () => void studentTraining.stop(),
             },
     });
+  }
   return tasks;
 }
 
@@ -130,7 +132,7 @@ function ofRuns(runs: Work["runs"]): Task[] {
     }));
 }
 
-/** Results that the worker fetches from a target: nothing tells how far it is, and nothing ends it. */
+/** Results that the worker fetches from a target: its progress is unknown, and nothing ends it. */
 const ofFetches = (runs: Work["runs"]): Task[] =>
   Object.values(runs)
     .filter(({ launched }) => launched?.doing?.what === "fetch")
@@ -169,7 +171,8 @@ async function cancelJob(id: string): Promise<void> {
 }
 
 /** What is running now. The order does not depend on what began first. */
-export function tasksAtWork({ ui, liveRuns, runs, scoreJobs, hub, keeping, sending, cost }: Work): Task[] {
+export function tasksAtWork(work: Work): Task[] {
+  const { ui, liveRuns, runs, scoreJobs, hub, keeping, sending, cost } = work;
   const tasks: Task[] = [];
   const { opening, modelLoading } = ui;
   if (opening !== null)
@@ -210,7 +213,7 @@ export function tasksAtWork({ ui, liveRuns, runs, scoreJobs, hub, keeping, sendi
       total: 0,
       end: null,
     });
-  tasks.push(...ofPage(ui));
+  tasks.push(...ofPage(work));
   tasks.push(...ofLiveRuns(liveRuns, ui.liveRun));
   if (sending.label !== null)
     tasks.push({

@@ -5,9 +5,9 @@ import { useHub } from "../compute/hub/hub.ts";
 import { useKeptModels } from "../compute/models/kept-models.ts";
 import { useRuns } from "../compute/runs/runs-store.ts";
 import { useUi } from "../compute/store.ts";
-import { useWorkerCost } from "../compute/training/worker-cost.ts";
 import { useSending } from "../compute/training/worker-training.ts";
 import { useLiveRuns } from "../features/evaluation/live-runs-store.ts";
+import { useWorkerCost } from "../features/training/worker-cost.ts";
 import { type Task, tasksAtWork } from "./at-work.ts";
 
 function useAtWork(): Task[] {

@@ -2,9 +2,9 @@
 import { useRef } from "react";
 import { shownName, shownText } from "../base/text/shown-text.ts";
 import { models } from "../compute/models/models.ts";
-import { openWithTokenizerFiles, openWithTokenizerOf } from "../compute/models/pending-tokenizer.ts";
 import { ROLES, type Role, setUi, useUi } from "../compute/store.ts";
 import { goHome } from "../data/navigate.ts";
+import { openWithTokenizerFiles, openWithTokenizerOf } from "./pending-tokenizer.ts";
 
 export function Banners() {
   const problems = useUi((ui) => ui.placeProblems);

@@ -6,11 +6,11 @@ import { gibibytes } from "../../tensor/memory-plan.ts";
 import { describeFault } from "../base/faults.ts";
 import { shownName, shownText } from "../base/text/shown-text.ts";
 import { useDialog } from "../base/use-dialog.ts";
+import type { DeviceFacts } from "../compute/clients.ts";
 import { isModelAtWork } from "../compute/computing.ts";
 import { useMemory } from "../compute/models/memory.ts";
 import { models } from "../compute/models/models.ts";
 import { type DeviceState, useUi } from "../compute/store.ts";
-import type { DeviceFacts } from "../compute/worker/compute-service.ts";
 import { setShell, useShell } from "./shell-state.ts";
 
 const close = (): void => setShell({ deviceOpen: false });

@@ -1,9 +1,9 @@
 /** What models are computed on, and the other choice. */
 
+import type { ComputeChoice } from "../compute/clients.ts";
 import { isModelAtWork } from "../compute/computing.ts";
 import { models } from "../compute/models/models.ts";
 import { useUi } from "../compute/store.ts";
-import type { ComputeChoice } from "../compute/worker/compute-service.ts";
 
 export function DeviceMenu() {
   const device = useUi((ui) => ui.device);

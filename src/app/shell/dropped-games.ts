@@ -11,7 +11,7 @@ const BESIDE_GAME = /(^|\/)(traj_data\.json|initial_state\.pddl)$/;
 /** A what-if's line is far shorter; catalogues are not read here. */
 const FIRST_BYTES = 2 ** 20;
 
-/** A catalogue of a shop, as far as its name and beginning tell. */
+/** A catalogue of a shop, judging by its name and beginning. */
 async function mayBeCatalogue(each: PathFile): Promise<boolean> {
   if (!isJson(each) || /(^|\/)config\.json$/i.test(each.path)) return false;
   return (await firstLine({ path: each.path, file: each.file.slice(0, FIRST_BYTES) })) !== "what-if";

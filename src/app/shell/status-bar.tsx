@@ -1,6 +1,6 @@
 /**
  * The line at the bottom: the last notice, or how far an opening is; else what is open and what computes. It is always
- * there, so that nothing in the view moves when a notice comes; a what-if is told of above it, for the same reason.
+ * there, so that nothing in the view moves when a notice comes; a what-if is shown above it, for the same reason.
  */
 
 import { countOf } from "../../core/plural.ts";

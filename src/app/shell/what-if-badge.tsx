@@ -2,7 +2,7 @@
 
 import { saveWhatIf } from "../compute/scoring/what-if-record.ts";
 import { useUi } from "../compute/store.ts";
-import { resetWhatIf } from "../data/reset-what-if.ts";
+import { resetWhatIf } from "../features/task/reset-what-if.ts";
 import { FULL_METHOD, isByHand, whatIfWords } from "../url/what-if.ts";
 
 export function WhatIfBadge() {

@@ -1,4 +1,4 @@
-/** What can stand in an address after the task: one entry for each key, in the order in which they are written. */
+/** What can follow the task in an address: one entry for each key, in the order in which they are written. */
 import { EVIDENCE_RECORDS, type EvidencePart } from "../../core/evidence/types.ts";
 import { isOneOf } from "../../core/one-of.ts";
 import { formatPin, parsePin } from "../../core/retrieval/pin.ts";

@@ -2,7 +2,7 @@
  * Where the user is: everything worth sharing. `link.ts` writes it as the hash of the URL and reads it back.
  */
 import type { EvidencePart } from "../../core/evidence/types.ts";
-import { NO_WHAT_IF, type WhatIf } from "./what-if.ts";
+import { NO_WHAT_IF, type WhatIfFields } from "./what-if.ts";
 
 export const VIEWS = [
   "library",
@@ -77,7 +77,7 @@ export interface ComparedVisit {
 }
 
 /** What the address names: all that is looked at, and what differs there from the full method. */
-export interface Place extends WhatIf {
+export interface Place extends WhatIfFields {
   view: View;
   /**
    * Which library the names below belong to: `sample`, `miniature`, `own`, or `own-` with twelve hexadecimal digits for files that

@@ -52,7 +52,7 @@ export function evidenceSideLabel(asked: Controls): string {
   return `teacher, ${asked.control === "graph" ? [CONTROL_TITLES.graph, ...words].join(" · ") : words.join(" · ")}`;
 }
 
-/** What a key may be made of, so that a list of them can stand in an address. */
+/** What a key may be made of, so that a list of them fits into an address. */
 export function isSideKey(key: string): boolean {
   return /^[\p{L}\p{N}._:@*-]{1,120}$/u.test(key);
 }

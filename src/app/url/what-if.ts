@@ -1,6 +1,5 @@
 /** What differs from the full method, as the place keeps it, as the core's options, and in words. */
-import type { EvidencePart } from "../../core/evidence/types.ts";
-import type { WhatIf as CoreWhatIf } from "../../core/evidence/what-if.ts";
+import type { WhatIf } from "../../core/evidence/what-if.ts";
 import { METHODS } from "../../core/method/methods.ts";
 import { pinName } from "../../core/retrieval/pin.ts";
 import { type Selection, SOURCE_BUDGETS, sourcesKey } from "../../core/retrieval/selection.ts";
@@ -17,30 +16,25 @@ export function parseBudget(text: string): Budget {
   return SOURCE_BUDGETS.find((k) => String(k) === text) ?? null;
 }
 
-/**
- * The paper's ablations: the core's options, each with its value. Everything follows them, training and statistics too.
- * `partOfLibrary` makes the `subset`.
- */
-export interface Controls
-  extends Required<Pick<Selection, "control" | "augmentation" | "terminalFailureNote" | "subset">> {
-  /** Source budget K; null takes every recorded execution. */
-  sourcesPerTask: Budget;
-}
+/** Keys of a what-if that have no value for "as the full method does it": an address keeps null there. */
+type WithoutDefault = "pin" | "pinFailure" | "text";
 
-export interface WhatIf extends Controls {
-  /** Sources that are switched off, each once. */
-  without: readonly string[];
-  /** The references chosen by hand. */
-  pin: Pin | null;
-  pinFailure: Pin | null;
-  /** Parts of the evidence that the teacher is not shown, each once. */
-  leaveOut: readonly EvidencePart[];
-  /** Evidence that was edited by hand. */
-  text: string | null;
-}
+/**
+ * The core's what-if as an address and its fields keep it: every key is there, with its default or null where the core
+ * leaves it out, and the source budget is one that is on offer.
+ */
+export type WhatIfFields = Required<Omit<WhatIf, WithoutDefault | "sourcesPerTask">> & {
+  [Key in WithoutDefault]: NonNullable<WhatIf[Key]> | null;
+} & { sourcesPerTask: Budget };
+
+/** The paper's ablations. Everything follows them, training and statistics too. `partOfLibrary` makes the `subset`. */
+export type Controls = Pick<
+  WhatIfFields,
+  "control" | "augmentation" | "terminalFailureNote" | "subset" | "sourcesPerTask"
+>;
 
 /** Controls, and what was changed by hand where that is possible. */
-export type Asked = Controls & Partial<WhatIf>;
+export type Asked = Controls & Partial<WhatIfFields>;
 
 export const CONTROL_TITLES: Record<Control, string> = {
   graph: "full graph",
@@ -55,10 +49,13 @@ export const NO_DECISION_WHAT_IF = {
   pinFailure: null,
   leaveOut: [],
   text: null,
-} as const satisfies Partial<WhatIf>;
+} as const satisfies Partial<WhatIfFields>;
 
 /** What only one task can have: the names of its sources, and its decisions. */
-export const NO_TASK_WHAT_IF = { without: [], ...NO_DECISION_WHAT_IF } as const satisfies Partial<WhatIf>;
+export const NO_TASK_WHAT_IF = {
+  without: [],
+  ...NO_DECISION_WHAT_IF,
+} as const satisfies Partial<WhatIfFields>;
 
 const WHOLE_LIBRARY: LibrarySubset = {};
 
@@ -93,21 +90,21 @@ export const NO_CONTROLS: Controls = {
 };
 
 /** The full method over everything that was recorded. */
-export const NO_WHAT_IF: WhatIf = { ...NO_CONTROLS, ...NO_TASK_WHAT_IF };
+export const NO_WHAT_IF: WhatIfFields = { ...NO_CONTROLS, ...NO_TASK_WHAT_IF };
 
-/** Of a what-if, the controls alone: what a whole run or a whole library can be under. */
+/** The controls of a what-if: the part that a whole run or a whole library can be under. */
 export function controlsOf(of: Controls): Controls {
   const { control, sourcesPerTask, augmentation, subset, terminalFailureNote } = of;
   return { control, sourcesPerTask, augmentation, subset, terminalFailureNote };
 }
 
-/** Of a what-if, what all decisions of the task can be under. */
-export function ofTask(whatIf: WhatIf): WhatIf {
+/** A what-if without what only one decision can have. */
+export function ofTask(whatIf: WhatIfFields): WhatIfFields {
   return { ...whatIf, ...NO_DECISION_WHAT_IF };
 }
 
 /** What a place asks for, as the core's options: only what differs from the full method. */
-export function selectionOf(asked: Asked): CoreWhatIf {
+export function selectionOf(asked: Asked): WhatIf {
   const { control, sourcesPerTask, augmentation, subset, terminalFailureNote } = asked;
   const { without, pin, pinFailure, leaveOut, text } = { ...NO_TASK_WHAT_IF, ...asked };
   return {
@@ -125,7 +122,7 @@ export function selectionOf(asked: Asked): CoreWhatIf {
 }
 
 /** The inverse of `selectionOf`; a budget that is not on offer is null. */
-export function whatIfOfSelection(selection: CoreWhatIf): WhatIf {
+export function whatIfOfSelection(selection: WhatIf): WhatIfFields {
   const { sourcesPerTask = null, subset = {}, ...rest } = selection;
   return {
     ...NO_WHAT_IF,
@@ -196,12 +193,12 @@ export function whatIfWords(asked: Asked): string[] {
 }
 
 /** Whether something was changed that only this task or this decision can have. */
-export function isByHand(whatIf: WhatIf): boolean {
+export function isByHand(whatIf: WhatIfFields): boolean {
   return whatIf.without.length > 0 || isOfDecision(whatIf);
 }
 
 /** Whether there is a change that a step to another decision would take away. */
-export function isOfDecision({ pin, pinFailure, leaveOut, text }: WhatIf): boolean {
+export function isOfDecision({ pin, pinFailure, leaveOut, text }: WhatIfFields): boolean {
   return pin !== null || pinFailure !== null || leaveOut.length > 0 || text !== null;
 }
 

@@ -2,21 +2,21 @@ import { type Command, InvalidArgumentError } from "commander";
 import { environmentRules } from "../../core/environment/environment.ts";
 import { InputError } from "../../core/errors.ts";
 import {
-  type Evidence,
+  type FittedEvidence,
   fitEvidence,
   NO_EVIDENCE,
   renderEvidence,
   type WhatIf,
   whatIfInput,
 } from "../../core/evidence/index.ts";
-import { recordedIds, type TeacherPrompt, teacherPrompt } from "../../core/loop/teacher-prompt.ts";
+import { recordedIds, teacherPrompt } from "../../core/loop/teacher-prompt.ts";
 import { plainLine } from "../../core/plain-text.ts";
 import { hasPrompt, type RetrievalRecord, type ScoreInput } from "../../core/record/schema.ts";
 import { formatPin, type Pin, parsePin } from "../../core/retrieval/index.ts";
 import { retrieve } from "../../core/retrieval/retrieve.ts";
 import { openFolder } from "../../engine/native/node-folder.ts";
 import { readWhatIfRecords, type WhatIfRecord, whatIfOf } from "../../formats/what-if-record.ts";
-import { decisionPrompt, openTokenizer, textCodec } from "../../text/index.ts";
+import { openTokenizer, textCodec } from "../../text/index.ts";
 import { UsageError } from "../command.ts";
 import { fileLabel, openBytes, progress, writeOut, writeRecordsOut } from "../io.ts";
 import { checkStandardInput, openPreparedLibrary, readEpisodeOf } from "../prepared-library.ts";
@@ -158,8 +158,10 @@ async function run(options: Options, command: Command): Promise<void> {
   }
   if (options.requests === "-")
     throw new UsageError("the evidence takes standard output: name a file with --requests");
-  const tokenizer =
-    options.tokenizer === undefined ? null : await openTokenizer(openFolder(options.tokenizer));
+  const codec =
+    options.tokenizer === undefined
+      ? null
+      : textCodec(await openTokenizer(openFolder(options.tokenizer)), { endOfTurn: options.endOfTurn });
   const file = fileLabel(options.episodes);
   const episode = await readEpisodeOf(options.episodes, id);
   const decision = episode.decisions[t];
@@ -174,34 +176,36 @@ async function run(options: Options, command: Command): Promise<void> {
   const { record, explanation } = retrieve(task, episode, t, whatIf);
   const input = whatIfInput(task, episode, record, whatIf);
 
-  let read: TeacherPrompt | null = null;
-  if (options.requests !== undefined && tokenizer !== null) {
-    const codec = textCodec(tokenizer, { endOfTurn: options.endOfTurn });
+  let read: FittedEvidence | null = null;
+  if (options.requests !== undefined && codec !== null) {
     const { prompt, responseIds } = recordedIds(episode, t, codec, file);
-    read = teacherPrompt(input, prompt.ids, responseIds.length, codec, options.limit);
+    const context = teacherPrompt(input, prompt.ids, responseIds.length, codec, options.limit);
+    read = context;
     // What the page scores, for a teacher in a terminal: without evidence and with it.
     const requests: ScoreInput[] = [
       { id: `${id}/${t}/vanilla`, prompt_ids: prompt.ids, response_ids: responseIds },
-      { id: `${id}/${t}/evidence`, prompt_ids: read.promptIds, response_ids: responseIds },
+      { id: `${id}/${t}/evidence`, prompt_ids: context.promptIds, response_ids: responseIds },
     ];
     await writeRecordsOut(options.requests, requests);
   }
 
   let tokens: { evidence: number; prompt: number | null; cut: number; limit: number } | null = null;
-  let evidence: Evidence;
-  if (input === null) evidence = NO_EVIDENCE;
-  else if (tokenizer === null) evidence = renderEvidence(input);
-  else {
+  let evidence = NO_EVIDENCE;
+  if (input !== null && codec === null) evidence = renderEvidence(input);
+  else if (input !== null && codec !== null) {
     const place = { file, episode: episode.episode, decision: t };
-    const limited = hasPrompt(decision)
-      ? decisionPrompt(decision, tokenizer, episode.environment, place)
-      : null;
-    const prompt = limited?.ids.length ?? null;
+    const limited = hasPrompt(decision) ? codec.prompt(decision, episode.environment, place) : null;
     const limit = options.limit ?? environmentRules(episode.environment).limits.evidenceTokens;
-    const encode = (text: string): number[] => tokenizer.encode(text, { special: false });
-    const fitted = read ?? fitEvidence(input, { promptTokens: prompt ?? 0, encode, limit });
-    evidence = fitted.evidence;
-    tokens = { evidence: fitted.insertIds.length, prompt, cut: limited?.cut ?? 0, limit };
+    // Without requests no response has to fit after it; without a prompt the evidence is all there is.
+    read ??=
+      limited === null
+        ? fitEvidence(input, { promptTokens: 0, encode: codec.encode, limit })
+        : teacherPrompt(input, limited.ids, 0, codec, limit);
+    evidence = read.evidence;
+    tokens = {
+      ...{ evidence: read.insertIds.length, limit },
+      ...{ prompt: limited?.ids.length ?? null, cut: limited?.cut ?? 0 },
+    };
   }
 
   if (options.json) {

@@ -5,7 +5,12 @@ import { countOf } from "../../core/plural.ts";
 import type { ScoreOptions, ScoreRequest, ScoreResult, Scorer } from "../../core/ports.ts";
 import type { ScoreInput } from "../../core/record/schema.ts";
 import { openModelFolder } from "../../engine/hub/node.ts";
-import { type DeviceChoice, type JobSizes, planJob, ReopeningScorer } from "../../engine/native/index.ts";
+import {
+  type DeviceChoice,
+  planWorkload,
+  ReopeningScorer,
+  type WorkloadSizes,
+} from "../../engine/native/index.ts";
 import { openFolder } from "../../engine/native/node-folder.ts";
 import { calibrationSet, servedWords } from "../../engine/remote/index.ts";
 import { readRecords } from "../../formats/read.ts";
@@ -136,7 +141,7 @@ async function runHere(
   const sizes = await longest(options.in, { vocabulary, maxPositions }, signal);
   const limit = limitBytes(options.memoryLimit);
   const planned = (opened: Compute) =>
-    planJob(opened.device, folder, { kind: "score", weights, ...sizes, limit });
+    planWorkload(opened.device, folder, { kind: "score", weights, ...sizes, limit });
   if (options.plan) {
     const opened = await openCompute({ device: options.device, compute, cards, onNote: progress });
     try {
@@ -248,7 +253,7 @@ async function longest(
   path: string,
   limits: ModelLimits,
   signal: AbortSignal,
-): Promise<Pick<JobSizes, "longestSequence" | "longestResponse" | "allTokens">> {
+): Promise<Pick<WorkloadSizes, "longestSequence" | "longestResponse" | "allTokens">> {
   if (path === "-") return { longestSequence: 4096, longestResponse: 512 };
   let [longestSequence, longestResponse, allTokens] = [0, 0, 0];
   const file = fileLabel(path);

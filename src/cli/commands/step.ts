@@ -10,7 +10,7 @@ import {
 } from "../../core/ports.ts";
 import type { StepInput } from "../../core/record/schema.ts";
 import { openModelFolder } from "../../engine/hub/node.ts";
-import { type JobSizes, planJob, type RunLengths } from "../../engine/native/index.ts";
+import { planWorkload, type RunLengths, type WorkloadSizes } from "../../engine/native/index.ts";
 import { readRecords } from "../../formats/read.ts";
 import { checkPlan, describePlan, readModelHeader } from "../../tensor/index.ts";
 import { checkIds } from "../engine/check-ids.ts";
@@ -86,7 +86,12 @@ async function run(options: Options): Promise<void> {
     const sizes = itemSizes(items);
     const opened = await openCompute({ device, compute, cards, onNote: progress });
     try {
-      const passes = await planJob(opened.device, folder, { kind: "train", weights: "f32", limit, ...sizes });
+      const passes = await planWorkload(opened.device, folder, {
+        kind: "train",
+        weights: "f32",
+        limit,
+        ...sizes,
+      });
       if (options.plan) {
         const { plan, packTokens } = passes;
         printPlan(plan, { pack_tokens: packTokens });
@@ -114,7 +119,7 @@ async function run(options: Options): Promise<void> {
 }
 
 /** What decides the memory of a step. */
-function itemSizes(items: readonly TrainItem[]): Pick<JobSizes, keyof RunLengths | "allTokens"> {
+function itemSizes(items: readonly TrainItem[]): Pick<WorkloadSizes, keyof RunLengths | "allTokens"> {
   const lengths = items.map(({ promptIds, responseIds }) => promptIds.length + responseIds.length);
   return {
     longestSequence: lengths.reduce((a, b) => Math.max(a, b), 0),

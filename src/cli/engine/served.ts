@@ -1,7 +1,7 @@
 /** Models that another program serves, as the commands open them: with a key, and not before they are compared with ours. */
 import { InputError } from "../../core/errors.ts";
 import type { ScoreRequest, ScoreResult } from "../../core/ports.ts";
-import { planJob } from "../../engine/native/index.ts";
+import { planWorkload } from "../../engine/native/index.ts";
 import { openFolder } from "../../engine/native/node-folder.ts";
 import {
   calibration,
@@ -111,7 +111,7 @@ async function ownScores(
   work: { signal?: AbortSignal },
 ): Promise<{ results: ScoreResult[]; computedOn: string }> {
   const lengths = requests.map(({ promptIds, responseIds }) => promptIds.length + responseIds.length);
-  const passes = await planJob(compute.device, openFolder(folder), {
+  const passes = await planWorkload(compute.device, openFolder(folder), {
     kind: "score",
     weights,
     longestSequence: Math.max(...lengths),

@@ -66,7 +66,7 @@ interface Options {
 export async function planGrid(config: GridConfig, { file, inside, probe }: Options): Promise<GridPlan> {
   const grid = checkOf(file, () => experimentGrid(config, inside));
   const training = await taskNames(config.environment);
-  const measured: Places = [];
+  const measured: PlayedEnvironments = [];
   for (const { name, of } of grid.evaluations) {
     const { environment, seeds } = of(config.student);
     measured.push({ name, seeds: seeds.length, environment, tasks: await taskNames(environment) });
@@ -85,7 +85,7 @@ export async function planGrid(config: GridConfig, { file, inside, probe }: Opti
   };
 }
 
-type Places = { name: string; seeds: number; environment: EnvironmentConfig; tasks: string[] }[];
+type PlayedEnvironments = { name: string; seeds: number; environment: EnvironmentConfig; tasks: string[] }[];
 
 async function taskNames(environment: EnvironmentConfig): Promise<string[]> {
   const games = await openGames(environment);
@@ -100,7 +100,7 @@ function countEpisodes(
   { collect }: Pick<GridConfig, "collect">,
   grid: ExperimentGrid,
   tasks: number,
-  measured: Places,
+  measured: PlayedEnvironments,
 ): GridPlan["work"] {
   const steps = grid.runs.flatMap(({ name, config: { batch_size: batch } }) =>
     grid.cells.filter(({ run }) => run === name).map(() => grid.epochs * Math.ceil(tasks / batch)),
@@ -146,7 +146,7 @@ async function memoryOfMethods(config: GridConfig, file: string): Promise<GridPl
 
 interface Probe {
   training: string[];
-  measured: Places;
+  measured: PlayedEnvironments;
   counts: GridPlan["work"];
   tasks: number;
   file: string;

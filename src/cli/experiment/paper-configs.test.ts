@@ -7,7 +7,7 @@ import {
   experimentGrid,
   methodEntrySchema,
   namedTasks,
-  taskPlace,
+  taskOrigin,
 } from "../../core/loop/index.ts";
 import { readConfigFile } from "../config-file.ts";
 
@@ -45,7 +45,7 @@ describe.each(files)("%s", (name) => {
     }
     for (const { of } of evaluations) {
       expect(of("student").seeds).toEqual([0, 1, 2, 3]);
-      taskPlace(of("student").environment);
+      taskOrigin(of("student").environment);
     }
     const { repetitions, planner } = config.collect;
     expect({ repetitions, planner }).toEqual({ repetitions: 16, planner: true });

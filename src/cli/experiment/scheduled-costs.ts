@@ -9,7 +9,7 @@ import {
   type ExperimentGrid,
   type GridRun,
   namedFiles,
-  type SchedulePlace,
+  type ScheduledEnvironment,
   scheduledDecisions,
 } from "../../core/loop/index.ts";
 import { referenceOf } from "../../core/loop/references.ts";
@@ -59,7 +59,7 @@ export async function scheduledRuns(grid: ExperimentGrid, probe: Probe): Promise
 
 function scheduledRun(
   { name, config }: GridRun,
-  place: SchedulePlace,
+  place: ScheduledEnvironment,
   { inside, ...of }: Probe,
 ): ScheduledRun {
   const { stages } = configuredMethod(config);
@@ -138,7 +138,7 @@ function playedStages(out: string): Map<number, PlayedStage> {
   return stages;
 }
 
-async function placeOf({ config }: GridRun, { inside, measured }: Probe): Promise<SchedulePlace> {
+async function placeOf({ config }: GridRun, { inside, measured }: Probe): Promise<ScheduledEnvironment> {
   const { name, max_decisions } = config.environment!;
   const horizon = max_decisions ?? environmentRules(name).limits.decisions;
   const lengths: number[] = [];

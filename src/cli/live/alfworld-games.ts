@@ -1,7 +1,7 @@
 import { readdir, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { InputError } from "../../core/errors.ts";
-import type { TaskPlace } from "../../core/loop/index.ts";
+import type { TaskOrigin } from "../../core/loop/index.ts";
 import { onFile } from "../../node/file-error.ts";
 import { sha256OfParts } from "../../node/sha256.ts";
 import { alfworldGameSet, GAME_ENDING, gamesByTask } from "../../simulator/alfworld/game-set.ts";
@@ -15,7 +15,7 @@ import type { GameFiles } from "./game-files.ts";
  *
  * @throws InputError for a file that is not a game, a folder without any, and two games of one task
  */
-export async function alfworldGames(place: TaskPlace<"alfworld">): Promise<GameFiles> {
+export async function alfworldGames(place: TaskOrigin<"alfworld">): Promise<GameFiles> {
   const texts =
     "made" in place
       ? new Map(madeGames(place.made).map((made) => [made.task, madeGameText(made)]))

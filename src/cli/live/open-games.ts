@@ -8,7 +8,7 @@ import {
   type EnvironmentName,
   type LiveTask,
   namedTasks,
-  taskPlace,
+  taskOrigin,
 } from "../../core/loop/index.ts";
 import { sha256Hex } from "../../node/sha256.ts";
 import { readText } from "../io.ts";
@@ -27,7 +27,7 @@ export interface LiveGames extends Pick<GameFiles, "plan" | "close"> {
 
 const openPlace = <Name extends EnvironmentName>(
   config: EnvironmentConfig & { name: Name },
-): Promise<GameFiles> => SIMULATORS[config.name].games(taskPlace(config), namedTasks(config));
+): Promise<GameFiles> => SIMULATORS[config.name].games(taskOrigin(config), namedTasks(config));
 
 /**
  * Opens what a config plays in; close it in the end.

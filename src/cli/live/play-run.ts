@@ -9,7 +9,7 @@ import {
   type PlayConfig,
   type PlayProgress,
   playPlanned,
-  taskPlace,
+  taskOrigin,
   type WithPolicy,
 } from "../../core/loop/index.ts";
 import { sha256Hex } from "../../core/seeded.ts";
@@ -84,7 +84,7 @@ async function knownOf<R extends object>(
 ): Promise<Identity> {
   const policy = await knownIdentity(config, { onNote, signal });
   const { environment } = config;
-  const place = taskPlace(environment);
+  const place = taskOrigin(environment);
   let games: LiveGames;
   try {
     games = await openGames(environment);

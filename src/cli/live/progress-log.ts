@@ -26,7 +26,7 @@ const entrySchema = z.discriminatedUnion("type", [
 type Entry = z.infer<typeof entrySchema>;
 
 /** Where a line stands in the file, in bytes, its line feed included. */
-interface Place {
+interface LineSpan {
   offset: number;
   bytes: number;
 }
@@ -35,7 +35,7 @@ interface Begun extends Progress {
   decisions: EpisodeDecision[];
   attempts: Attempt[][];
   /** Its lines. */
-  places: Place[];
+  places: LineSpan[];
 }
 
 /**
@@ -46,7 +46,7 @@ export class ProgressLog implements PlayLog<object> {
   readonly #path: string;
   readonly #begun = new Map<string, Begun>();
   /** Lines of the episodes that have ended. */
-  readonly #ended = new Map<string, Place>();
+  readonly #ended = new Map<string, LineSpan>();
   #file: AppendFile | null = null;
 
   private constructor(path: string) {
@@ -108,7 +108,7 @@ export class ProgressLog implements PlayLog<object> {
     this.#file = null;
   }
 
-  #append(value: object): Place {
+  #append(value: object): LineSpan {
     if (this.#file === null) throw new Error("the log is closed");
     return this.#file.append(`${JSON.stringify(value)}\n`);
   }
@@ -125,7 +125,7 @@ export class ProgressLog implements PlayLog<object> {
     }
   }
 
-  #take(entry: Entry, place: Place): void {
+  #take(entry: Entry, place: LineSpan): void {
     const { episode } = entry;
     if (entry.type === "end") {
       this.#begun.delete(episode);
@@ -167,7 +167,7 @@ function entryOf(text: string, where: { file: string; line?: number }): Entry {
   return checkSchema(entrySchema, parseObject(text, where), where);
 }
 
-function readAt(path: string, { offset, bytes }: Place): Uint8Array {
+function readAt(path: string, { offset, bytes }: LineSpan): Uint8Array {
   return onFileSync(path, "read", () => {
     const all = new Uint8Array(bytes);
     const file = openSync(path, "r");

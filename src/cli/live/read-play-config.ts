@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import { checkOf, InputError } from "../../core/errors.ts";
-import { type EnvironmentConfig, type PlayConfig, taskPlace } from "../../core/loop/index.ts";
+import { type EnvironmentConfig, type PlayConfig, taskOrigin } from "../../core/loop/index.ts";
 import { parseHubName } from "../../engine/hub/hub-client.ts";
 import { absoluteFrom, absoluteModel, checkModel, readConfigFile } from "../config-file.ts";
 import { checkTokenizer } from "../train/run-tokenizer.ts";
@@ -66,7 +66,7 @@ export async function resolvedEnvironment(
   file: string,
   part = "",
 ): Promise<EnvironmentConfig> {
-  checkOf(file, () => taskPlace(environment), part);
+  checkOf(file, () => taskOrigin(environment), part);
   const absolute = absoluteFrom(file);
   const { name, games, simulator, prompt, tasks } = environment;
   return {

@@ -1,6 +1,6 @@
 import { readTask } from "../../core/environment/scienceworld/task-name.ts";
 import { EnvironmentError, InputError } from "../../core/errors.ts";
-import type { TaskPlace } from "../../core/loop/index.ts";
+import type { TaskOrigin } from "../../core/loop/index.ts";
 import { ScienceWorldEnvironment } from "../../simulator/scienceworld/environment.ts";
 import { goldPath } from "../../simulator/scienceworld/gold-path.ts";
 import { openJar } from "../../simulator/scienceworld/jar.ts";
@@ -35,7 +35,7 @@ function checkTask(task: string, where: InputError["where"] = { key: "environmen
  * @throws InputError for a file that is not a simulator, and for tasks that are missing or of another form
  */
 export async function scienceWorldTasks(
-  { simulator }: TaskPlace<"scienceworld">,
+  { simulator }: TaskOrigin<"scienceworld">,
   tasks: readonly string[] | undefined,
 ): Promise<GameFiles> {
   if (tasks === undefined) {

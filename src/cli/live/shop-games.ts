@@ -1,4 +1,4 @@
-import type { TaskPlace } from "../../core/loop/index.ts";
+import type { TaskOrigin } from "../../core/loop/index.ts";
 import { type GameText, textsDigest } from "../../simulator/game-set.ts";
 import { madeGameText, madeShops } from "../../simulator/made-games.ts";
 import { shopGameSet } from "../../simulator/webshop/game-set.ts";
@@ -35,7 +35,7 @@ export async function shopGames(texts: readonly GameText[]): Promise<GameFiles> 
  * @throws InputError as `shopServer` and `shopGames` do
  */
 export async function webShopGoals(
-  place: TaskPlace<"webshop">,
+  place: TaskOrigin<"webshop">,
   tasks: readonly string[] | undefined,
 ): Promise<GameFiles> {
   if ("server" in place) return shopServer(place, tasks);

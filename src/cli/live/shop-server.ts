@@ -1,5 +1,5 @@
 import { InputError } from "../../core/errors.ts";
-import type { ServerPlace } from "../../core/loop/index.ts";
+import type { ServerAddress } from "../../core/loop/index.ts";
 import { sha256Hex } from "../../node/sha256.ts";
 import { ShopClient } from "../../simulator/webshop/client.ts";
 import { ShopServerEnvironment } from "../../simulator/webshop/environment.ts";
@@ -8,7 +8,7 @@ import { progress } from "../io.ts";
 import type { GameFiles } from "./game-files.ts";
 
 /** Speaks to the server at an address; its token, where it wants one, is in the environment. */
-export function connectShop(url: string, settings: ServerPlace["settings"]): Promise<ShopClient> {
+export function connectShop(url: string, settings: ServerAddress["settings"]): Promise<ShopClient> {
   const token = process.env.GCOPD_SHOP_TOKEN;
   return ShopClient.connect(url, {
     ...(token === undefined || token === "" ? {} : { token }),
@@ -20,7 +20,7 @@ const goalTasks = ({ first, count }: { first: number; count: number }): string[]
   Array.from({ length: count }, (_, n) => `goal${first + n}`);
 
 /** The tasks that a config names, without asking the server whether it has them. */
-export function namedGoals({ goals }: ServerPlace, tasks?: readonly string[]): { task: string }[] {
+export function namedGoals({ goals }: ServerAddress, tasks?: readonly string[]): { task: string }[] {
   return (tasks ?? (goals === undefined ? [] : goalTasks(goals))).map((task) => ({ task }));
 }
 
@@ -31,7 +31,7 @@ export function namedGoals({ goals }: ServerPlace, tasks?: readonly string[]): {
  * @throws InputError when the server does not answer, runs with other settings or has fewer goals
  */
 export async function shopServer(
-  { server, settings, goals }: ServerPlace,
+  { server, settings, goals }: ServerAddress,
   tasks: readonly string[] | undefined,
 ): Promise<GameFiles> {
   const client = await connectShop(server, settings);

@@ -1,5 +1,5 @@
 /** What the command line needs of a simulator. */
-import type { EnvironmentName, TaskPlace } from "../../core/loop/index.ts";
+import type { EnvironmentName, TaskOrigin } from "../../core/loop/index.ts";
 import type { Environment } from "../../core/ports.ts";
 import type { GameFiles } from "../live/game-files.ts";
 
@@ -29,5 +29,5 @@ export interface Simulator<Name extends EnvironmentName> {
   /** For `gcopd play`. */
   open: OpenSimulator;
   /** For configs. `tasks`: those that one names. @throws InputError, with the key of the config */
-  games(place: TaskPlace<Name>, tasks: readonly string[] | undefined): Promise<GameFiles>;
+  games(place: TaskOrigin<Name>, tasks: readonly string[] | undefined): Promise<GameFiles>;
 }

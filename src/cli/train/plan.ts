@@ -9,7 +9,7 @@ import {
   runLengths,
   sampledLengths,
 } from "../../core/loop/index.ts";
-import { type PassOptions, planJob, planTraining } from "../../engine/native/index.ts";
+import { type PassOptions, planTraining, planWorkload } from "../../engine/native/index.ts";
 import { openFolder } from "../../engine/native/node-folder.ts";
 import { checkPlan, combinePlans } from "../../tensor/index.ts";
 import { type Compute, openCompute } from "../engine/compute.ts";
@@ -116,7 +116,7 @@ export async function plannedRun(
     const teacher =
       teacherFolder === null
         ? null
-        : await planJob(device, openFolder(teacherFolder), {
+        : await planWorkload(device, openFolder(teacherFolder), {
             ...{ kind: "score", weights: config.teacher_dtype, limit },
             ...lengths.teacher,
           });

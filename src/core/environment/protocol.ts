@@ -8,7 +8,7 @@ export const PURPOSES = ["collect", "train", "evaluate"] as const;
 export type Purpose = (typeof PURPOSES)[number];
 
 /** Where a response stands: what its seed may depend on. */
-export interface DrawPlace {
+export interface DrawPosition {
   task: string;
   /** Number of the episode among those of its task. */
   repetition: number;
@@ -65,7 +65,7 @@ export interface Protocol {
   sampling: Sampling;
   replies: ReplyPolicy;
   /** Text whose SHA-256 gives the seed of a response (`seedOf`). */
-  seedText(place: DrawPlace): string;
+  seedText(place: DrawPosition): string;
 }
 
 /** T = 0.4 without further bounds: evaluation, and collection in most environments. */

@@ -1,4 +1,4 @@
-/** Differences as all environments tell them. */
+/** Differences in the form that all environments use. */
 
 /** One difference, from the left state to the right one. */
 export interface StateChange {

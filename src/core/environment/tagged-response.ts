@@ -31,7 +31,7 @@ export interface ResponseRule {
   acceptsBlank(observation: string): boolean;
 }
 
-/** ALFWorld's and WebShop's rule: what stands inside the one action block is the action, and it is never empty. */
+/** ALFWorld's and WebShop's rule: the content of the one action block is the action, and it is never empty. */
 export const PLAIN_RULE: ResponseRule = {
   lowerCase: true,
   refusesNestedTags: false,

@@ -181,7 +181,7 @@ function anchorText(
   }
 }
 
-interface EventPlace {
+interface EventContext {
   kind: EvidenceSpan["kind"];
   source: string | null;
   name: "Student" | "Source";
@@ -197,7 +197,7 @@ interface EventPlace {
 type Skipped = ReadonlySet<number>;
 
 /** The initial observation, every event in order, and the final outcome. */
-function writeEvents(writer: EvidenceWriter, execution: Episode | Source, place: EventPlace): void {
+function writeEvents(writer: EvidenceWriter, execution: Episode | Source, place: EventContext): void {
   const { kind, source, name, marked, mark, skipped } = place;
   const begin = (position: number) => {
     writer.begin({ kind, part: "event", source, position });

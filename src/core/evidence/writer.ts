@@ -5,19 +5,19 @@
 import type { BackReferences } from "./back-references.ts";
 import type { EvidenceSpan } from "./types.ts";
 
-export type SpanPlace = Omit<EvidenceSpan, "start" | "end">;
+export type SpanLabel = Omit<EvidenceSpan, "start" | "end">;
 
 export class EvidenceWriter {
   private text = "";
   private readonly spans: EvidenceSpan[] = [];
-  private open: (SpanPlace & { start: number }) | null = null;
+  private open: (SpanLabel & { start: number }) | null = null;
   private readonly defined = new Set<string>();
   private readonly texts: string[] = [];
 
   constructor(private readonly references: BackReferences | null) {}
 
   /** Starts a part: all up to the next `begin` or `end` belongs to it; the newline before it belongs to none. */
-  begin(place: SpanPlace): void {
+  begin(place: SpanLabel): void {
     this.end();
     this.open = { ...place, start: this.text === "" ? 0 : this.text.length + 1 };
   }

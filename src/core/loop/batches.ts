@@ -1,6 +1,6 @@
 import { seedOf, shuffled } from "../seeded.ts";
 
-/** Where a run stands: the next batch to take. All counts from 0. */
+/** How far a run is: the next batch to take. All counts start at 0. */
 export interface Position {
   stage: number;
   epoch: number;

@@ -36,7 +36,7 @@ export const spentWords = ({ seconds, spent }: { seconds: number; spent: number 
 
 /** A budget as the loop keeps it. */
 export interface RunBudget {
-  /** Seconds that the run may take; infinite where it has no budget, and its time is only told. */
+  /** Seconds that the run may take; infinite where it has no budget, and its time is only reported. */
   seconds: number;
   /** Seconds that the run has taken until now, all its attempts together. */
   spent(): number;

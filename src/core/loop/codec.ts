@@ -1,8 +1,8 @@
 import type { LimitedPrompt } from "../environment/prompt-limit.ts";
 import type { ChatTurn, IdRange } from "../ports.ts";
 
-/** Where a decision stands, for messages such as `episode "e-17", decisions[4].prompt: missing`. */
-export interface DecisionPlace {
+/** The location of a decision, for messages such as `episode "e-17", decisions[4].prompt: missing`. */
+export interface DecisionLocation {
   file?: string;
   episode?: string;
   decision?: number;
@@ -25,7 +25,7 @@ export interface TextCodec {
   prompt(
     decision: { prompt?: string; prompt_ids?: number[]; earlier?: readonly ChatTurn[] },
     environment: string,
-    place: DecisionPlace,
+    place: DecisionLocation,
   ): LimitedPrompt;
   /** Whether responses that were recorded as text end with `endOfTurnId`, as those of a rollout do. */
   readonly endOfTurn: boolean;
@@ -37,6 +37,6 @@ export interface TextCodec {
   responseIds(
     decision: { response?: string; response_ids?: number[]; rollout_logprobs?: number[] },
     environment: string,
-    place: DecisionPlace,
+    place: DecisionLocation,
   ): number[];
 }

@@ -29,7 +29,7 @@ export interface TrainingEvaluation {
  * what is sampled afterwards does not depend on it.
  *
  * @param digest of what decides the tasks, and of the draws where they are not the protocol's
- * @param onPlayed told of the episodes of each measurement
+ * @param onPlayed called with the episodes of each measurement
  */
 export function liveEvaluation(
   tasks: readonly LiveTask[],

@@ -1,4 +1,4 @@
-/** What a training run tells while it goes: plain data, one JSON object per event, in order. Seconds are wall clock. */
+/** What a training run reports as it goes: plain data, one JSON object per event, in order. Seconds are wall clock. */
 import type { DeviceFault } from "../errors.ts";
 import type { EvaluationResults } from "../evaluation/index.ts";
 import type { StageEvidence } from "../method/method.ts";

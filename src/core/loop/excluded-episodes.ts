@@ -33,7 +33,7 @@ export function noStepReason({
   );
 }
 
-/** Those that were left out, as an `excluded` event tells them. */
+/** Those that were left out, as an `excluded` event reports them. */
 export const excludedEpisodes = (left: readonly Episode[]) =>
   left.map((each) => ({
     episode: each.episode,

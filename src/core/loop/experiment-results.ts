@@ -20,7 +20,7 @@ export interface ExperimentResults {
   environment: string;
   methods: ExperimentGrid["methods"];
   training_seeds: number[];
-  /** Of each cell: epochs × tasks. Null where no run has begun. */
+  /** For each cell: epochs × tasks. Null where no run has begun. */
   episodes_per_cell: number | null;
   cells: CellResult[];
   /** Runs that several cells continue. */
@@ -118,7 +118,7 @@ const figure = z.object({
   interval: z.tuple([z.number(), z.number()]).nullable(),
 });
 
-/** Of a results.json, what its curves are drawn from. */
+/** The part of a results.json that its curves are drawn from. */
 export const recordedResultsSchema = z.object({
   format: z.literal(RESULTS_FORMAT),
   cells: z.array(z.object({ method: z.string(), steps: z.int().min(0).nullable() })),

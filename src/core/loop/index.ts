@@ -32,7 +32,7 @@ export * from "./run-lengths.ts";
 export * from "./scheduled-decisions.ts";
 export * from "./score-batch.ts";
 export * from "./signal-config.ts";
-export * from "./task-place.ts";
+export * from "./task-origin.ts";
 export * from "./teacher-contexts.ts";
 export * from "./teacher-prompt.ts";
 export * from "./train.ts";

@@ -14,7 +14,7 @@ import { foldWhiteSpace } from "../white-space.ts";
 import { hasEnded, replay } from "./replay.ts";
 import { NOT_STARTED, tryReset } from "./try-reset.ts";
 
-/** An environment, and what stands between it and the model, for one episode. */
+/** An environment with everything between it and the model, for one episode. */
 export interface OpenedTask {
   environment: Environment;
   /**

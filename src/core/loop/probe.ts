@@ -14,7 +14,7 @@ import { askedBy, type TeacherContexts } from "./score-batch.ts";
 /** Sequences that one model reads. */
 export interface Reading {
   sequences: number;
-  /** Of all sequences, prompt and response together. */
+  /** Tokens of all sequences, prompt and response together. */
   tokens: number;
   /** Σ length²: what attention costs. */
   squares: number;
@@ -57,7 +57,7 @@ export interface ProbeOptions {
   teacher: Scorer;
   /** Takes real steps: open one to be thrown away. */
   student: Trainer;
-  /** Seconds that the larger call of a model may take, as far as the smaller one tells. 8 when absent. */
+  /** Seconds that the larger call of a model may take, as predicted from the smaller one. 8 when absent. */
   most?: number;
   signal?: AbortSignal;
   /** What is done now, in words. */
@@ -71,19 +71,19 @@ const LARGE = 8192;
 
 /** What one model reads for stages of one comparison. */
 interface Reads {
-  places: Place[];
+  places: ProbedRow[];
   whole: Reading;
 }
 
 /** A sequence of the run. */
-interface Place {
+interface ProbedRow {
   unit: number;
   row: number;
   stage: Stage;
   length: number;
 }
 
-type Call = (places: readonly Place[], skip: number, options: WorkOptions) => Promise<void>;
+type Call = (places: readonly ProbedRow[], skip: number, options: WorkOptions) => Promise<void>;
 
 /**
  * Measures both models on a few decisions of the run itself.
@@ -99,7 +99,7 @@ export async function probeRun(options: ProbeOptions): Promise<RunProbe> {
     teacher: noReads(),
     student: noReads(),
   }));
-  const add = (reads: Reads, place: Place, times: number): void => {
+  const add = (reads: Reads, place: ProbedRow, times: number): void => {
     reads.places.push(place);
     reads.whole = plus(reads.whole, place.length, times);
   };
@@ -124,7 +124,7 @@ export async function probeRun(options: ProbeOptions): Promise<RunProbe> {
   }
   const preparing = (performance.now() - began) / 1000;
 
-  const rowsAt = async (places: readonly Place[]): Promise<Row[]> => {
+  const rowsAt = async (places: readonly ProbedRow[]): Promise<Row[]> => {
     const rows: Row[] = [];
     for (const { unit, row } of places) rows.push(batchRows([await options.episode(unit)], codec)[row]!);
     return rows;
@@ -164,7 +164,7 @@ export async function probeRun(options: ProbeOptions): Promise<RunProbe> {
     await work();
     lastCall = (performance.now() - start) / 1000;
   }
-  const timed = async (call: Call, places: readonly Place[], skip: number): Promise<Measured> => {
+  const timed = async (call: Call, places: readonly ProbedRow[], skip: number): Promise<Measured> => {
     signal?.throwIfAborted();
     await call(places, skip, signal === undefined ? {} : { signal });
     return { ...readingOf(places), seconds: Math.max(1e-4, lastCall) };
@@ -282,11 +282,11 @@ function plus({ sequences, tokens, squares }: Reading, length: number, times = 1
   };
 }
 
-function readingOf(places: readonly Place[]): Reading {
+function readingOf(places: readonly ProbedRow[]): Reading {
   return places.reduce((sum, { length }) => plus(sum, length), NOTHING);
 }
 
-function nearest(places: readonly Place[], length: number): Place {
+function nearest(places: readonly ProbedRow[], length: number): ProbedRow {
   return places.reduce((best, place) =>
     Math.abs(place.length - length) < Math.abs(best.length - length) ? place : best,
   );
@@ -296,10 +296,15 @@ function nearest(places: readonly Place[], length: number): Place {
  * Sequences of one episode and stage from `from` on, then those before it, as long as they stay below the tokens of a
  * pass and, by the time of the small call, below the seconds.
  */
-function neighbours(places: readonly Place[], from: Place, small: Measured, most: number): Place[] {
+function neighbours(
+  places: readonly ProbedRow[],
+  from: ProbedRow,
+  small: Measured,
+  most: number,
+): ProbedRow[] {
   const own = places.filter(({ unit, stage }) => unit === from.unit && stage === from.stage);
   const at = own.indexOf(from);
-  const taken: Place[] = [];
+  const taken: ProbedRow[] = [];
   let sum = NOTHING;
   for (const place of [...own.slice(at), ...own.slice(0, at).reverse()]) {
     const next = plus(sum, place.length);

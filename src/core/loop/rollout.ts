@@ -12,7 +12,7 @@ export interface RolloutTask extends Omit<PlayTask, "sampling" | "replies" | "se
   seedText(place: RolloutDraw): string;
 }
 
-/** Where a response of a rollout stands. */
+/** The position of a response in a rollout. */
 export interface RolloutDraw {
   decision: number;
   policyVersion: number;

@@ -31,7 +31,7 @@ export class RunEvaluations {
     return this.#latest?.step === step ? this.#latest.evaluation : undefined;
   }
 
-  /** Takes what a checkpoint says of its step in place of all that was measured before, and tells it. */
+  /** Takes what a checkpoint says of its step in place of all that was measured before, and reports it. */
   async goOnFrom(step: number, evaluation: Evaluation | undefined): Promise<void> {
     this.#latest = evaluation === undefined ? null : { step, evaluation };
     if (evaluation !== undefined) await this.#options.emit({ type: "evaluated", step, ...evaluation });

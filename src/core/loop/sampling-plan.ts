@@ -1,4 +1,4 @@
-/** How a stage has the student play a batch, and what is told of the episodes. */
+/** How a stage has the student play a batch, and what is reported about the episodes. */
 import type { Stage } from "../method/method.ts";
 import { depthAt, prefixAt } from "../method/ramp.ts";
 import type { Episode, Source } from "../record/schema.ts";
@@ -40,7 +40,7 @@ export function samplingPlan(
   }
 }
 
-/** The figures of a batch's episodes that a `rollout` event tells. */
+/** The figures of a batch's episodes that a `rollout` event reports. */
 export function rolloutFigures(episodes: readonly Episode[], { depth, prefix }: SamplingPlan) {
   const cut = depth?.(episodes[0]?.environment ?? "", Number.POSITIVE_INFINITY) ?? Number.POSITIVE_INFINITY;
   const isCut = episodes.some(

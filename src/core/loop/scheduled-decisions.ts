@@ -1,9 +1,9 @@
-/** How many decisions a stage's student will make, as far as its schedule and whole episodes tell it beforehand. */
+/** How many decisions a stage's student will make, as far as its schedule and whole episodes determine it beforehand. */
 import type { Stage } from "../method/method.ts";
 import { depthAt, prefixAt } from "../method/ramp.ts";
 import { isProbe } from "./adaptive-depth.ts";
 
-export interface SchedulePlace {
+export interface ScheduledEnvironment {
   environment: string;
   /** Decisions of an episode at most. */
   horizon: number;
@@ -29,7 +29,7 @@ export interface DecisionRange {
 export function decisionsAt(
   { sampling }: Pick<Stage, "sampling">,
   update: number,
-  { environment, horizon, lengths, references }: SchedulePlace,
+  { environment, horizon, lengths, references }: ScheduledEnvironment,
 ): DecisionRange {
   const cut = (depth: number): number => mean(lengths.map((length) => Math.min(length, depth)));
   const whole = cut(horizon);
@@ -60,7 +60,7 @@ export function decisionsAt(
 export function scheduledDecisions(
   stage: Pick<Stage, "sampling">,
   { from = 0, updates }: { from?: number; updates: number },
-  place: SchedulePlace,
+  place: ScheduledEnvironment,
 ): DecisionRange {
   const all = Array.from({ length: updates }, (_, n) => decisionsAt(stage, from + n, place));
   return { low: mean(all.map(({ low }) => low)), high: mean(all.map(({ high }) => high)) };

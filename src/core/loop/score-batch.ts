@@ -81,7 +81,7 @@ export async function scoreBatch(
       await scored();
       signal?.throwIfAborted();
       const before = items.length;
-      // A call may take minutes: it tells its share in units of its own.
+      // A call may take minutes, so it reports its progress in units of its own.
       const onShare: WorkOptions["onProgress"] = ({ done, total }) => {
         if (done < total) tell(before + Math.floor((done / total) * some.length));
       };
@@ -173,7 +173,7 @@ export function askedBy(signal: Signal): Pick<ScoreOptions, "topK" | "distributi
   return signal.kind === "full-vocabulary" ? { distribution: true } : {};
 }
 
-/** What a step compares the student with, from a result to `askedBy`. @throws InputError where the scorer told less */
+/** What a step compares the student with, from a result to `askedBy`. @throws InputError where the scorer returned less */
 export function teacherTargets(
   { kind }: Signal,
   { id, topIds, topLogprobs, distribution }: Omit<ScoreResult, "logprobs">,

@@ -9,7 +9,7 @@ export function needsSampledToken({ reward, bridge, weights }: Stage): string | 
 }
 
 /**
- * Refuses divergences where a server does not tell the distributions, and where the rest of the stage works on the
+ * Refuses divergences where a server does not return the distributions, and where the rest of the stage works on the
  * advantage of sampled tokens, which a divergence does not have.
  *
  * @param servers what is on a server

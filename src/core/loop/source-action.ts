@@ -11,7 +11,7 @@ import { retrieveEpisode } from "../retrieval/retrieve.ts";
 import type { TextCodec } from "./codec.ts";
 import type { TeacherContexts } from "./score-batch.ts";
 
-/** One decision with the two contexts and the response in which the source's action stands for the student's. */
+/** One decision with the two contexts and the response in which the source's action replaces the student's. */
 export interface SourceActionCase {
   task: string;
   episode: string;

@@ -8,7 +8,7 @@ import { runCli } from "../../../test/support/cli.ts";
 import { modelFixture } from "../../../test/support/golden.ts";
 import { byTask, fixtureEpisodes, fixtureSources } from "../../../test/support/scienceworld.ts";
 import { loadFixture, tokenizerFiles } from "../../../test/support/tokenizers.ts";
-import { LibraryService } from "../../app/data/library/library-service.ts";
+import { LibraryService } from "../../app/data/worker/library-service.ts";
 import { textCodec } from "../../text/index.ts";
 import { scoreInputSchema } from "../record/schema.ts";
 import { batchRows } from "./rows.ts";

@@ -403,7 +403,7 @@ class Run {
     }
   }
 
-  /** Where a batch stands in its stage. */
+  /** The position of a batch in its stage. */
   #updateOf({ epochs, firstEpoch = 0 }: Stage, { epoch, batch }: Position): StageUpdate {
     return {
       update: epoch * this.#batchesPerEpoch + batch,

@@ -1,6 +1,6 @@
 /**
  * A method is a schedule of stages: each says how the student samples, what the teacher reads, how tokens weigh, what
- * joins the batch, and what the task's reward adds. Nothing else tells methods apart.
+ * joins the batch, and what the task's reward adds. Methods differ in nothing else.
  */
 import type { Selection } from "../retrieval/selection.ts";
 import type { Control } from "../retrieval/types.ts";

@@ -7,7 +7,7 @@ export type Ramp = number | { from: number; to: number; over: { updates: number 
 /** One number, or one for each environment by its name. */
 export type PerEnvironment = number | Readonly<Record<string, number>>;
 
-/** Where a stage stands. */
+/** How far a stage is. */
 export interface StageUpdate {
   /** s: the stage's batches before this one, those of a parent that took its earlier epochs included. */
   update: number;

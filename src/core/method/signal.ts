@@ -31,7 +31,7 @@ export const SAMPLED_TOKEN: Signal = { kind: "sampled-token" };
 
 /** Smallest k: over a single token, renormalised distributions are always equal. */
 export const LEAST_K = 2;
-/** Largest k: the most tokens that a scorer tells in each place. */
+/** Largest k: the most tokens that a scorer returns for each place. */
 export const MOST_K = 64;
 
 /** [response tokens] 1 where the signal's mask leaves a token out of the loss; undefined where it leaves out none. */

@@ -62,7 +62,7 @@ function expectation(issue: Issue, value: unknown): string {
   }
 }
 
-/** Of a union's alternatives, a fault of the one that the writer most likely meant. */
+/** A fault of the alternative of a union that the writer most likely meant. */
 function meant(issue: Issue): Issue {
   if (issue.code !== "invalid_union") return issue;
   // A wrong literal (another `kind`) or another type altogether says that the alternative was not meant.

@@ -9,5 +9,5 @@ export interface UnreadableRecord {
   reason: string;
 }
 
-/** Is told of what cannot be read, where one record that cannot should not stop the others. */
+/** Receives what cannot be read, where one unreadable record should not stop the others. */
 export type OnUnreadable = (record: UnreadableRecord) => void;

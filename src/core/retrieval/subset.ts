@@ -11,7 +11,7 @@ export interface LibrarySubset {
   successTasks?: number;
   /** Share of sampled records without a success, 0 to 1, that are kept. 1 when absent. */
   failures?: number;
-  /** Of the draws; 0 when absent. */
+  /** Seed of the draws; 0 when absent. */
   seed?: number;
 }
 

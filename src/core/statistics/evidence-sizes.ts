@@ -48,7 +48,7 @@ export interface EvidenceSizes {
   budget: {
     /** Decisions whose plain evidence does not fit together with the prompt. */
     over: number;
-    /** Of these, decisions whose evidence does not fit with back-references either: it cannot be scored. */
+    /** Those whose evidence does not fit with back-references either, and so cannot be scored. */
     refused: number;
     /** Decisions without a recorded prompt: their evidence was held to the budget alone. */
     withoutPrompt: number;

@@ -9,12 +9,12 @@ export {
 export { createBrowserBackend } from "./browser.ts";
 export { type DeviceSpeed, probeDevice } from "./device-probe.ts";
 export {
-  type JobSizes,
   type PlannedDevice,
   type PlannedPasses,
-  planJob,
   planTraining,
+  planWorkload,
   type RunLengths,
+  type WorkloadSizes,
 } from "./plan.ts";
 export { type OpenScorer, ReopeningScorer } from "./reopening-scorer.ts";
 export { ModelScorer, type PassOptions } from "./scorer.ts";

@@ -6,7 +6,7 @@ import { DeviceError } from "../../core/errors.ts";
 import { PAPER_SETTINGS, type TrainItem } from "../../core/ports.ts";
 import { createWebGpuBackend, describePlan, type WebGpuBackend } from "../../tensor/index.ts";
 import { openFolder } from "./node-folder.ts";
-import { planJob } from "./plan.ts";
+import { planWorkload } from "./plan.ts";
 import { ModelScorer } from "./scorer.ts";
 import { ModelTrainer } from "./trainer.ts";
 
@@ -46,7 +46,7 @@ async function refused(buffers: number, work: () => Promise<unknown>): Promise<D
 test.each([1, 8, 20])(
   "a teacher that does not fit leaves nothing, and tells its plan (buffer %i)",
   async (n) => {
-    const passes = await planJob(backend, folder, { ...sizes, kind: "score" });
+    const passes = await planWorkload(backend, folder, { ...sizes, kind: "score" });
     const error = await refused(n, () => ModelScorer.open(backend, folder, passes));
     expect(error.message).toMatch(/^WebGPU ran out of memory with \d+ tensors of [\d.]+ MiB alive/);
     expect(error.message).toContain(`; planned: ${describePlan(passes.plan)}`);
@@ -59,14 +59,14 @@ test.each([1, 8, 20])(
 );
 
 test.each([3, 40, 60])("a student that does not fit leaves nothing (buffer %i)", async (n) => {
-  const passes = await planJob(backend, folder, { ...sizes, kind: "train" });
+  const passes = await planWorkload(backend, folder, { ...sizes, kind: "train" });
   const open = () => ModelTrainer.open(backend, folder, { optimizer: "ignore", ...passes });
   expect((await refused(n, open)).message).toContain("; planned: memory: about ");
   expect(backend.live()).toEqual({ tensors: 0, bytes: 0 });
 });
 
 test("a step without memory leaves what was there, and can be taken again", async () => {
-  const passes = await planJob(backend, folder, { ...sizes, kind: "train" });
+  const passes = await planWorkload(backend, folder, { ...sizes, kind: "train" });
   const trainer = await ModelTrainer.open(backend, folder, { optimizer: "ignore", ...passes });
   await trainer.score([{ id: "a", promptIds: items[0]!.promptIds, responseIds: [3] }]);
   // Gradients stay once they are there.

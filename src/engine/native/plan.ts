@@ -6,7 +6,7 @@ import {
   fittingPack,
   keptTokens,
   type MemoryPlan,
-  type PlannedJob,
+  type PlannedWorkload,
   partBytes,
   passTokens,
   planMemory,
@@ -19,8 +19,8 @@ import {
 export const PREFIX_BYTES = 2 ** 17;
 
 /** What a job's memory depends on beside the model and the device. */
-export type JobSizes = Pick<
-  PlannedJob,
+export type WorkloadSizes = Pick<
+  PlannedWorkload,
   "kind" | "weights" | "longestSequence" | "recompute" | "optimizer" | "compared"
 > & {
   /** Tokens of the longest response. */
@@ -52,10 +52,10 @@ export interface PlannedPasses {
  * The memory of a job with a model folder (only its headers are read), and the longest pass that fits it. The
  * plan may exceed the limit all the same: `checkPlan` refuses it.
  */
-export async function planJob(
+export async function planWorkload(
   device: PlannedDevice,
   folder: FolderReader,
-  sizes: JobSizes,
+  sizes: WorkloadSizes,
 ): Promise<PlannedPasses> {
   const { config, stored } = await readModelHeader(folder);
   const { longestSequence, longestResponse, limit } = sizes;
@@ -64,7 +64,7 @@ export async function planJob(
   const rowsOf = (tokens: number) =>
     Math.ceil(tokens / Math.max(1, longestSequence)) * Math.max(1, longestResponse);
   const passes = (recompute: boolean | undefined): PlannedPasses => {
-    const withRows = (tokens: number): PlannedJob => ({
+    const withRows = (tokens: number): PlannedWorkload => ({
       ...sizes,
       stored,
       recompute: recompute ?? tokens > kept,
@@ -101,7 +101,10 @@ export async function planJob(
 }
 
 /** Lengths of what a model reads in a training run, and of the part that is compared. */
-export type RunLengths = Pick<JobSizes, "longestSequence" | "longestResponse" | "allTokens" | "compared">;
+export type RunLengths = Pick<
+  WorkloadSizes,
+  "longestSequence" | "longestResponse" | "allTokens" | "compared"
+>;
 
 /**
  * Teacher and student on one device, in turns; the student takes steps, or only scores with its optimizer beside it. A
@@ -122,10 +125,10 @@ export async function planTraining(
   const planTeacher = async (most?: number) => {
     if (given === null) return null;
     const { folder: teacherFolder, ...sizes } = given;
-    return planJob(device, teacherFolder, { ...sizes, kind: "score", limit: most });
+    return planWorkload(device, teacherFolder, { ...sizes, kind: "score", limit: most });
   };
   const planStudent = (most?: number) =>
-    planJob(device, folder, { ...lengths, kind, optimizer: true, weights: "f32", limit: most });
+    planWorkload(device, folder, { ...lengths, kind, optimizer: true, weights: "f32", limit: most });
   let [teacher, student] = await Promise.all([planTeacher(), planStudent()]);
   if (limit !== undefined) {
     // What the other one keeps is not there to be used; at least a byte, so that the plan tells what is lacking.

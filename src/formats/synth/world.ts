@@ -16,7 +16,7 @@ import {
 import { actionText, feedbackText, observationText } from "./text.ts";
 
 /** Where an execution is: decisions of the plan done, room strayed to (0: none), lasting changes, open menu. */
-export interface Place {
+export interface Position {
   progress: number;
   room: number;
   changes: number;
@@ -65,15 +65,15 @@ export class TaskWorld {
     this.initialObservation = observationText(quantile(INITIAL_LENGTHS, uniform()), uniform);
   }
 
-  get start(): Place {
+  get start(): Position {
     return { progress: 0, room: 0, changes: 0, menu: false };
   }
 
-  won(place: Place): boolean {
+  won(place: Position): boolean {
     return place.progress >= this.planLength;
   }
 
-  score(place: Place): number {
+  score(place: Position): number {
     return Math.round((100 * place.progress) / this.planLength);
   }
 
@@ -86,7 +86,7 @@ export class TaskWorld {
   }
 
   /** Where a move leads, and whether it opened a menu (which the next decision must answer). */
-  move(place: Place, move: Move): Place {
+  move(place: Position, move: Move): Position {
     if (place.menu) return { ...place, menu: false, progress: place.progress + 1 };
     switch (move.kind) {
       case "plan":
@@ -102,12 +102,12 @@ export class TaskWorld {
     }
   }
 
-  #menuAt({ progress, changes }: Place): boolean {
+  #menuAt({ progress, changes }: Position): boolean {
     return mix(this.#seed, 2, progress, changes) % 10_000 < MENU_RATE * 10_000;
   }
 
   /** Action and answer of a move at a place: the same for every execution that makes it there. */
-  texts(place: Place, move: Move): { action: string; feedback: string } {
+  texts(place: Position, move: Move): { action: string; feedback: string } {
     const choice = move.kind === "plan" ? -1 : move.choice;
     const kind = ["plan", "look", "stray", "change"].indexOf(move.kind);
     const key = mix(this.#seed, 3, place.progress, place.room, place.menu ? 1 : 0, kind, choice);
@@ -124,7 +124,7 @@ export class TaskWorld {
   }
 
   /** Options of the menu at a place. */
-  options(place: Place): Record<string, string> {
+  options(place: Position): Record<string, string> {
     const uniform = uniforms(mix(this.#seed, 4, place.progress));
     const count = 2 + Math.floor(uniform() * 3);
     return Object.fromEntries(
@@ -136,7 +136,7 @@ export class TaskWorld {
   }
 
   /** The locator of a place: 64 hexadecimal digits, and the open menu. */
-  state(place: Place): State {
+  state(place: Position): State {
     const id = mix(this.#seed, 5, place.progress, place.room, place.changes, place.menu ? 1 : 0);
     let state = this.#states.get(id);
     if (state === undefined) {

@@ -6,7 +6,7 @@ import { type ByteSource, byteChunks } from "../bytes.ts";
 import { maybeGunzip } from "../gunzip.ts";
 import { LONGEST_LINE } from "../lines.ts";
 import { type Cell, COLUMNS, isTable, type TableRow } from "./columns.ts";
-import type { RowPlace } from "./to-rows.ts";
+import type { RowLocation } from "./to-rows.ts";
 
 const NAMES = COLUMNS.map(({ name }) => name);
 const TYPES = new Map<string, string>(COLUMNS.map(({ name, type }) => [name, type]));
@@ -56,7 +56,7 @@ export function firstRecordColumns(head: string): string[] | undefined {
   return isTable(names) ? names : undefined;
 }
 
-function cellOf(name: string, text: string, place: RowPlace): Cell {
+function cellOf(name: string, text: string, place: RowLocation): Cell {
   if (text === "") return null;
   switch (TYPES.get(name)) {
     case "boolean":
@@ -121,7 +121,7 @@ async function* wholeRows(bytes: ByteSource, file: string): AsyncGenerator<strin
 export async function* readCsvRows(
   bytes: ByteSource,
   file: string,
-): AsyncGenerator<{ row: TableRow; place: RowPlace }> {
+): AsyncGenerator<{ row: TableRow; place: RowLocation }> {
   let header: string[] | undefined;
   let line = 0;
   for await (const part of wholeRows(bytes, file)) {

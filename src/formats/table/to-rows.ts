@@ -8,7 +8,7 @@ import { sameValue } from "./same-value.ts";
 
 type Keys = Record<string, unknown>;
 
-export interface RowPlace {
+export interface RowLocation {
   file: string;
   line?: number;
   key?: string;
@@ -30,7 +30,7 @@ function cellOf(type: string, value: unknown): Cell {
   return textCell(value);
 }
 
-function parsedCell(cell: Cell | undefined, name: string, place: RowPlace): unknown {
+function parsedCell(cell: Cell | undefined, name: string, place: RowLocation): unknown {
   if (typeof cell !== "string")
     throw new InputError(`expected JSON text, received ${jsonType(cell)}`, { ...place, key: name });
   try {
@@ -45,7 +45,7 @@ function isEmpty(cell: Cell | undefined): cell is null | undefined | "" {
 }
 
 /** What `final_state` or `state` the cells say. */
-function stateOfCells(row: TableRow, place: RowPlace): unknown {
+function stateOfCells(row: TableRow, place: RowLocation): unknown {
   if (isEmpty(row.state_key) && isEmpty(row.state_mode)) return null;
   return {
     key: row.state_key ?? "",
@@ -66,7 +66,7 @@ const DEFAULTS: Keys = {
 };
 
 /** What the cells of a decision's row say. */
-function decisionOfCells(row: TableRow, isSource: boolean, place: RowPlace): Keys {
+function decisionOfCells(row: TableRow, isSource: boolean, place: RowLocation): Keys {
   const decision: Keys = {};
   for (const { name, type } of DECISION_COLUMNS) {
     const cell = row[name];
@@ -81,7 +81,7 @@ function decisionOfCells(row: TableRow, isSource: boolean, place: RowPlace): Key
 const OUTCOME = ["complete", "success", "score", "ended", "verified", "reported_success"] as const;
 
 /** What the cells of the terminal row say about the whole record, its decisions left out. */
-function recordOfCells(row: TableRow, place: RowPlace): Keys {
+function recordOfCells(row: TableRow, place: RowLocation): Keys {
   const isSource = row.format === "gcopd.source.v1";
   const outcome: Keys = {};
   for (const name of OUTCOME) {
@@ -125,7 +125,7 @@ function restOf(wanted: Keys, said: Keys): Cell {
   return some ? jsonText(rest) : null;
 }
 
-function withRest(said: Keys, row: TableRow, place: RowPlace): Keys {
+function withRest(said: Keys, row: TableRow, place: RowLocation): Keys {
   if (isEmpty(row.rest)) return said;
   const rest = parsedCell(row.rest, "rest", place);
   if (typeof rest !== "object" || rest === null || Array.isArray(rest)) {
@@ -144,7 +144,7 @@ function stateCells(state: Source["final_state"]): TableRow {
   };
 }
 
-const NOWHERE: RowPlace = { file: "" };
+const NOWHERE: RowLocation = { file: "" };
 
 /** Rows of one record: positions 0 … T. */
 export function* rowsOf(record: Source | Episode): Generator<TableRow> {
@@ -185,9 +185,9 @@ export function* rowsOf(record: Source | Episode): Generator<TableRow> {
 
 /** Records of rows, in order. `InputError` when rows are missing, out of order or of another record. */
 export async function* recordsOf(
-  rows: AsyncIterable<{ row: TableRow; place: RowPlace }>,
+  rows: AsyncIterable<{ row: TableRow; place: RowLocation }>,
   file: string,
-): AsyncGenerator<{ record: Keys; place: RowPlace }> {
+): AsyncGenerator<{ record: Keys; place: RowLocation }> {
   let decisions: Keys[] = [];
   let first: TableRow | undefined;
   for await (const { row, place } of rows) {

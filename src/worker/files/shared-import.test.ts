@@ -10,7 +10,7 @@ import {
   sharedBlob,
   sharedImportFiles,
 } from "../../app/data/files/shared-files.ts";
-import { LibraryService } from "../../app/data/library/library-service.ts";
+import { LibraryService } from "../../app/data/worker/library-service.ts";
 import { Harness } from "../testing/harness.ts";
 
 const FIXTURES = new URL("../../../test/fixtures/", import.meta.url).pathname;

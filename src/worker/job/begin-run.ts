@@ -6,7 +6,7 @@ import { ACTIVE } from "../../protocol/job-state.ts";
 import { commandArgs } from "./command.ts";
 import type { JobFolders } from "./job-folders.ts";
 import { now } from "./job-list.ts";
-import type { RunSpec } from "./launcher.ts";
+import type { ProcessSpec } from "./launcher.ts";
 import { reasonOf } from "./reason.ts";
 import { type Begun, type RunContext, untilDone } from "./run-context.ts";
 import type { StoredJob } from "./store.ts";
@@ -72,7 +72,7 @@ function withdraw({ jobs, closing }: RunContext, id: string): StoredJob | null {
   return jobs.move(id, ["starting"], "queued", { message: "the worker was closed before it began" });
 }
 
-function specOf(folders: JobFolders, { id, attempt, request }: StoredJob): RunSpec {
+function specOf(folders: JobFolders, { id, attempt, request }: StoredJob): ProcessSpec {
   return {
     job: id,
     attempt,

@@ -114,7 +114,7 @@ async function checkScorer(request: ScoreRequest, where: string): Promise<void> 
     });
 }
 
-interface Place {
+interface ConfigLocation {
   file: string;
   key: string;
   /** Folder that relative paths are taken from; none are expected without it. */
@@ -124,7 +124,7 @@ interface Place {
 /** A place in a config that came with a request, or in the file that the request names. */
 const atKey =
   (where: string, file?: string) =>
-  (key: string): Place => {
+  (key: string): ConfigLocation => {
     if (file === undefined) return { file: where, key: key === "" ? "config" : `config.${key}` };
     const inFile = key === "" ? file : `${file}, ${key}`;
     return { file: where, key: `config: ${inFile}`, from: dirname(file) };
@@ -164,7 +164,7 @@ async function checkConfigFile(file: string, where: string): Promise<TrainConfig
 }
 
 /** @throws InputError at `place`; a fault that passes as it is */
-async function readJson(file: string, place: Place): Promise<unknown> {
+async function readJson(file: string, place: ConfigLocation): Promise<unknown> {
   try {
     checkTextSize((await stat(file)).size, file);
     return parseJsonText(utf8Text(await readFile(file), file), { file });
@@ -215,7 +215,7 @@ export async function checkConfig(value: unknown, where: string, file?: string):
   return config;
 }
 
-function checkBudget(budget: NonNullable<TrainConfig["budget"]>, at: (key: string) => Place): void {
+function checkBudget(budget: NonNullable<TrainConfig["budget"]>, at: (key: string) => ConfigLocation): void {
   try {
     budgetSeconds(budget);
   } catch (error) {
@@ -227,7 +227,7 @@ function checkBudget(budget: NonNullable<TrainConfig["budget"]>, at: (key: strin
 /** Checks that the files of a live environment are there. */
 async function checkPlace(
   environment: TrainConfig["environment"],
-  at: (key: string) => Place,
+  at: (key: string) => ConfigLocation,
 ): Promise<void> {
   if (environment === undefined) return;
   const { name, games = [], simulator, prompt, tasks } = environment;
@@ -243,7 +243,7 @@ async function checkPlace(
   if (typeof tasks === "string") await expectPath(tasks, "file", at("tasks"));
 }
 
-async function expectPath(named: string, kind: "file" | "folder", where: Place): Promise<void> {
+async function expectPath(named: string, kind: "file" | "folder", where: ConfigLocation): Promise<void> {
   const path = where.from === undefined ? named : resolve(where.from, named);
   if (!isAbsolute(path)) {
     const model = /\.(teacher|student|calibrate_with|model)$/.test(`.${where.key}`);

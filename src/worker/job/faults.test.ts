@@ -18,13 +18,13 @@ import { ENDED } from "../../protocol/job-state.ts";
 import { ApiError } from "../http/errors.ts";
 import { STORE_FAULTS, StoreFaults } from "../testing/store-faults.ts";
 import {
+  type JobProcess,
   type Launcher,
   LOG_FILE,
   OUTPUT_FILE,
+  type ProcessEnd,
+  type ProcessSpec,
   type Recovered,
-  type Run,
-  type RunEnd,
-  type RunSpec,
 } from "./launcher.ts";
 import { JobQueue } from "./queue.ts";
 import { JobStore, type StoredJob } from "./store.ts";
@@ -70,22 +70,22 @@ function fresh(): void {
 /** Runs that a test writes and ends, in place of processes. Its own files are not the queue's. */
 class ScriptedLauncher implements Launcher {
   readonly launched: string[] = [];
-  readonly #ends = new Map<string, (end: RunEnd) => void>();
-  readonly #runs = new Map<string, Run>();
+  readonly #ends = new Map<string, (end: ProcessEnd) => void>();
+  readonly #runs = new Map<string, JobProcess>();
 
-  async launch(spec: RunSpec): Promise<Run> {
+  async launch(spec: ProcessSpec): Promise<JobProcess> {
     this.launched.push(spec.folder);
     files.aside(() => mkdirSync(spec.folder, { recursive: true }));
     const run = {
       name: "scripted",
-      ended: new Promise<RunEnd>((resolve) => this.#ends.set(spec.folder, resolve)),
+      ended: new Promise<ProcessEnd>((resolve) => this.#ends.set(spec.folder, resolve)),
       stop: () => this.end(spec.folder, { kind: "signal", signal: "SIGTERM" }),
     };
     this.#runs.set(spec.folder, run);
     return run;
   }
 
-  async recover(spec: RunSpec): Promise<Recovered> {
+  async recover(spec: ProcessSpec): Promise<Recovered> {
     const run = this.#runs.get(spec.folder);
     return run === undefined ? { kind: "never" } : { kind: "running", run };
   }
@@ -96,7 +96,7 @@ class ScriptedLauncher implements Launcher {
     });
   }
 
-  end(run: string, end: RunEnd, says?: string): void {
+  end(run: string, end: ProcessEnd, says?: string): void {
     if (says !== undefined) files.aside(() => writeFileSync(join(run, LOG_FILE), says));
     this.#ends.get(run)!(end);
   }
@@ -358,7 +358,7 @@ it("a job that was killed for memory says so and waits for a person; any other k
   const store = new JobStore(join(folder, "jobs.sqlite"));
   const queue = new JobQueue({ store, launcher, folder: join(folder, "jobs"), pollMs: 1, retryMs: 1 });
   await queue.recover();
-  const ends: [RunEnd, string][] = [
+  const ends: [ProcessEnd, string][] = [
     [{ kind: "signal", signal: "SIGKILL", memory: true }, "ended by SIGKILL"],
     [{ kind: "unknown", memory: true }, "no exit code"],
     [{ kind: "exit", code: 137, memory: true }, "exit code 137"],

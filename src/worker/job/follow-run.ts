@@ -1,7 +1,7 @@
 /** Following a run to its end, through every fault: its output becomes events. */
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { OUTPUT_FILE, type Run } from "./launcher.ts";
+import { type JobProcess, OUTPUT_FILE } from "./launcher.ts";
 import { readLines, toEvent } from "./output.ts";
 import { reasonOf } from "./reason.ts";
 import type { Begun, RunContext } from "./run-context.ts";
@@ -14,7 +14,7 @@ const FINAL_READS = 30;
 /** One attempt of a job, from before its launch until its end is written down. */
 export interface Attempt {
   /** Null until it has begun. */
-  run: Run | null;
+  run: JobProcess | null;
   /** Its process is gone, or there never was one: it no longer holds its lane. */
   over: boolean;
 }

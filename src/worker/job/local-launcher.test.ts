@@ -9,15 +9,15 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { FileFaults } from "../../../test/support/file-faults.ts";
 import { passingFault } from "../../node/file-error.ts";
 import { PACKAGE } from "../../node/package-root.ts";
-import type { Run, RunSpec } from "./launcher.ts";
+import type { JobProcess, ProcessSpec } from "./launcher.ts";
 import { LocalLauncher } from "./local-launcher.ts";
 import { noteMemoryKills, wasKilledForMemory } from "./memory-kills.ts";
 
 let files: FileFaults;
 let folder: string;
-let spec: RunSpec;
+let spec: ProcessSpec;
 let launcher: LocalLauncher;
-const runs: Run[] = [];
+const runs: JobProcess[] = [];
 const at = (name: string) => join(folder, name);
 beforeAll(async () => {
   files = await FileFaults.install();

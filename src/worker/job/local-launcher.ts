@@ -8,13 +8,13 @@ import { PACKAGE } from "../../node/package-root.ts";
 import { writeAllSync } from "../../node/whole-file.ts";
 import {
   isKill,
+  type JobProcess,
   type Launcher,
   LOG_FILE,
   OUTPUT_FILE,
+  type ProcessEnd,
+  type ProcessSpec,
   type Recovered,
-  type Run,
-  type RunEnd,
-  type RunSpec,
 } from "./launcher.ts";
 import { noteMemoryKills, wasKilledForMemory } from "./memory-kills.ts";
 
@@ -40,7 +40,7 @@ export class LocalLauncher implements Launcher {
     this.#pollMs = options.pollMs ?? 250;
   }
 
-  async launch(spec: RunSpec): Promise<Run> {
+  async launch(spec: ProcessSpec): Promise<JobProcess> {
     mkdirSync(spec.folder, { recursive: true });
     noteMemoryKills(spec.folder);
     const { GCOPD_TOKEN: _token, GCOPD_RUN: _run, ...env } = process.env;
@@ -59,7 +59,7 @@ export class LocalLauncher implements Launcher {
     } finally {
       for (const descriptor of opened) close(descriptor);
     }
-    const ended = new Promise<RunEnd>((resolve) => {
+    const ended = new Promise<ProcessEnd>((resolve) => {
       child.once("exit", (code, signal) => {
         if (code === null)
           resolve(withEvidence({ kind: "signal", signal: signal ?? "unknown" }, spec.folder));
@@ -77,7 +77,7 @@ export class LocalLauncher implements Launcher {
     return this.#run(child.pid!, ended);
   }
 
-  async recover(spec: RunSpec): Promise<Recovered> {
+  async recover(spec: ProcessSpec): Promise<Recovered> {
     mkdirSync(spec.folder, { recursive: true });
     if (revoke(join(spec.folder, "pid"))) return { kind: "never" };
     const written = await this.#readPid(spec.folder);
@@ -101,7 +101,7 @@ export class LocalLauncher implements Launcher {
     return text;
   }
 
-  async #watch(pid: number, folder: string): Promise<RunEnd> {
+  async #watch(pid: number, folder: string): Promise<ProcessEnd> {
     for (;;) {
       try {
         if (!isRun(pid, folder)) return recordedEnd(folder);
@@ -112,7 +112,7 @@ export class LocalLauncher implements Launcher {
     }
   }
 
-  #run(pid: number, ended: Promise<RunEnd>): Run {
+  #run(pid: number, ended: Promise<ProcessEnd>): JobProcess {
     let over = false;
     let asked = false;
     let kill: NodeJS.Timeout | undefined;
@@ -223,7 +223,7 @@ function unlessGone(look: () => string): string {
 }
 
 /** @throws when there is a record that cannot be read now */
-function recordedEnd(folder: string): RunEnd {
+function recordedEnd(folder: string): ProcessEnd {
   let text: string;
   try {
     text = readFileSync(join(folder, "exit"), "utf8");
@@ -243,7 +243,7 @@ function recordedEnd(folder: string): RunEnd {
 }
 
 /** Whatever ended, the kernel may have had a hand in it. */
-function withEvidence(end: RunEnd, folder: string): RunEnd {
+function withEvidence(end: ProcessEnd, folder: string): ProcessEnd {
   return isKill(end) && wasKilledForMemory(folder) ? { ...end, memory: true } : end;
 }
 

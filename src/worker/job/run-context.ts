@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { JobFaults } from "./job-faults.ts";
 import type { JobFolders } from "./job-folders.ts";
 import type { JobList } from "./job-list.ts";
-import type { Launcher, Run, RunEnd } from "./launcher.ts";
+import type { JobProcess, Launcher, ProcessEnd } from "./launcher.ts";
 import type { JobStore } from "./store.ts";
 
 export interface RunContext {
@@ -21,7 +21,9 @@ export interface RunContext {
 }
 
 /** A run that has begun, or what is known of one that has ended. */
-export type Begun = { run: Run; message: string | null } | { run: null; message?: undefined; end: RunEnd };
+export type Begun =
+  | { run: JobProcess; message: string | null }
+  | { run: null; message?: undefined; end: ProcessEnd };
 
 /** `work`, again and again until it meets no fault; null when the worker closes before. */
 export async function untilDone<T>(

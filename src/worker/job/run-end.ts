@@ -1,11 +1,11 @@
 /** How a run ended: whether its job is to blame, and in words. */
-import { isKill, type RunEnd } from "./launcher.ts";
+import { isKill, type ProcessEnd } from "./launcher.ts";
 
 /**
  * Ended by something that says nothing about the job itself: a shutdown, a terminal's end, a power cut, a kill. What the
  * worker saw and what it finds when it starts again count alike.
  */
-export function isInterruption(end: RunEnd): boolean {
+export function isInterruption(end: ProcessEnd): boolean {
   if (isKill(end)) return true;
   if (end.kind === "signal") return ["SIGINT", "SIGTERM", "SIGHUP"].includes(end.signal);
   // The shell's way to say SIGHUP, SIGINT and SIGTERM, and the commands'.
@@ -13,7 +13,7 @@ export function isInterruption(end: RunEnd): boolean {
 }
 
 /** Why a run that was interrupted is gone, for its job's message. */
-export function interruption(end: RunEnd): string {
+export function interruption(end: ProcessEnd): string {
   if (end.memory)
     return `the system ended it for want of memory (${describeEnd(end)}): resume it with a lower memory limit`;
   if (end.kind === "unknown") return "it is gone and left no exit code (killed, or the machine went down)";
@@ -22,7 +22,7 @@ export function interruption(end: RunEnd): string {
 }
 
 /** What a process left: its exit code, the signal that ended it, or neither. */
-export function describeEnd(end: RunEnd): string {
+export function describeEnd(end: ProcessEnd): string {
   if (end.kind === "exit") return `exit code ${end.code}`;
   return end.kind === "signal" ? `ended by ${end.signal}` : "no exit code";
 }

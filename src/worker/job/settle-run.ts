@@ -3,7 +3,7 @@ import { BUDGET_EXIT_CODE } from "../../core/loop/budget.ts";
 import { ACTIVE } from "../../protocol/job-state.ts";
 import type { JobFolders } from "./job-folders.ts";
 import { now } from "./job-list.ts";
-import type { RunEnd } from "./launcher.ts";
+import type { ProcessEnd } from "./launcher.ts";
 import { lastLine } from "./output.ts";
 import { reasonOf } from "./reason.ts";
 import type { RunContext } from "./run-context.ts";
@@ -18,7 +18,7 @@ const MAX_FRUITLESS = 3;
  *
  * @param unread what kept its output from being read to its end
  */
-export function settleRun(context: RunContext, id: string, end: RunEnd, unread: string | null): void {
+export function settleRun(context: RunContext, id: string, end: ProcessEnd, unread: string | null): void {
   const { jobs, folders, closing } = context;
   const { state, attempt } = jobs.get(id);
   const ended = { ended_at: now(), exit_code: end.kind === "exit" ? end.code : null };

@@ -10,10 +10,10 @@ import { SOCKET_FILE } from "../http/socket.ts";
 import { TOKEN_FILE } from "../token-file.ts";
 import { servePage } from "./page-proxy.ts";
 import { MARK, type Shell, script } from "./shell.ts";
-import { type SshPlace, sshShell, tunnel } from "./ssh.ts";
+import { type SshAddress, sshShell, tunnel } from "./ssh.ts";
 
 export interface Connection {
-  place: SshPlace;
+  place: SshAddress;
   /** Port of this machine, for the page; 0 for any free one. */
   port: number;
   /** Path of the socket there; in that user's data folder if left out. */

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import type { CheckStep } from "../../protocol/target.ts";
 import { type Cluster, kubectl, kubectlProblem } from "./kubectl.ts";
-import { jobManifest, type KubernetesPlace, parsed } from "./kubernetes.ts";
+import { jobManifest, type KubernetesTarget, parsed } from "./kubernetes.ts";
 
 /** What a launcher does there, in the words of `kubectl auth can-i`. */
 const NEEDS = [
@@ -21,7 +21,7 @@ const claimSchema = z.looseObject({
 });
 
 /** Ends with the first step that is missing: the later ones would say the same. */
-export async function checkKubernetes(place: KubernetesPlace): Promise<CheckStep[]> {
+export async function checkKubernetes(place: KubernetesTarget): Promise<CheckStep[]> {
   const steps: CheckStep[] = [];
   for (const [step, check] of [
     ["kubectl", () => answers(place)],
@@ -60,7 +60,7 @@ async function rights(place: Cluster): Promise<Found> {
     : missing(`you may not ${lacking.join(", ")} in the namespace: ask who runs the cluster`);
 }
 
-async function claim({ claim: name, ...place }: KubernetesPlace): Promise<Found> {
+async function claim({ claim: name, ...place }: KubernetesTarget): Promise<Found> {
   const { code, out, err } = await kubectl(place, ["get", "pvc", name, "-o", "json"]);
   if (code !== 0)
     return /NotFound/.test(err)
@@ -79,7 +79,7 @@ async function claim({ claim: name, ...place }: KubernetesPlace): Promise<Found>
       };
 }
 
-async function job(place: KubernetesPlace): Promise<Found> {
+async function job(place: KubernetesTarget): Promise<Found> {
   const run = { id: "check", folder: `${place.scratch}/gcopd-runs/check`, number: 1 };
   const manifest = JSON.stringify(jobManifest(run, place));
   const { code, err } = await kubectl(place, ["create", "--dry-run=server", "-f", "-"], manifest);

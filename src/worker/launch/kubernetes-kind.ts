@@ -1,7 +1,7 @@
 /** Kubernetes, by kubectl of this machine: runs are pods, and their folders on a claim are reached through a door. */
 import { InputError } from "../../core/errors.ts";
 import type { Target } from "../../protocol/target.ts";
-import { doorShell, type KubernetesPlace, kubernetesLauncher } from "./kubernetes.ts";
+import { doorShell, type KubernetesTarget, kubernetesLauncher } from "./kubernetes.ts";
 import { checkKubernetes } from "./kubernetes-check.ts";
 import { gpuNote, type KeyProblem, type SchedulerKind } from "./scheduler-kind.ts";
 import { quoted } from "./shell.ts";
@@ -29,7 +29,7 @@ export const kubernetes: SchedulerKind = {
 };
 
 /** @throws InputError for a target whose file was not checked */
-function placeOf({ image, claim, ...rest }: Target): KubernetesPlace {
+function placeOf({ image, claim, ...rest }: Target): KubernetesTarget {
   if (image === undefined || claim === undefined)
     throw new InputError("a target of Kubernetes has an image and a claim");
   return { ...rest, image, claim };

@@ -17,7 +17,7 @@ import { eventsSchema, listSchema, podSchema, queuedByList, waitingReason } from
 import type { Attempt, RunLauncher } from "./launcher.ts";
 import { type Answer, type Shell, script, Unreachable } from "./shell.ts";
 
-export interface KubernetesPlace extends Cluster {
+export interface KubernetesTarget extends Cluster {
   /** Container image of the run and of the door: with sh, tar, Node and gcopd. */
   image: string;
   /** Persistent volume claim that has `scratch`. */
@@ -46,7 +46,7 @@ const KEPT_SECONDS = 86_400;
 export const attemptName = ({ id, number }: Attempt): string => `gcopd-${id}-${number}`;
 
 /** What pods of a target have in common. @param container what the container does */
-function podSpec({ image, claim, scratch, pod = {} }: KubernetesPlace, container: object): object {
+function podSpec({ image, claim, scratch, pod = {} }: KubernetesTarget, container: object): object {
   const { volumes = [], ...more } = z.looseObject({ volumes: z.array(z.unknown()).optional() }).parse(pod);
   return {
     ...more,
@@ -59,7 +59,7 @@ function podSpec({ image, claim, scratch, pod = {} }: KubernetesPlace, container
 }
 
 /** The Job of an attempt. It never tries again by itself: going on is a new attempt. */
-export function jobManifest(run: Attempt, place: KubernetesPlace): object {
+export function jobManifest(run: Attempt, place: KubernetesTarget): object {
   const { gpus, gpu_resource: gpu = "nvidia.com/gpu", resources = {} } = place;
   const asked = { ...resources, ...(gpus !== undefined && { [gpu]: String(gpus) }) };
   const labels = { [LABEL]: attemptName(run) };
@@ -87,7 +87,7 @@ export function jobManifest(run: Attempt, place: KubernetesPlace): object {
 }
 
 /** The door's name changes with what it is made of. */
-export function doorManifest(place: KubernetesPlace): { metadata: { name: string } } {
+export function doorManifest(place: KubernetesTarget): { metadata: { name: string } } {
   const spec = { activeDeadlineSeconds: DOOR_SECONDS, terminationGracePeriodSeconds: 1 };
   const pod = { ...spec, ...podSpec(place, { command: ["sleep", String(DOOR_SECONDS)] }) };
   const name = `gcopd-door-${sha256Hex(JSON.stringify(pod)).slice(0, 10)}`;
@@ -98,7 +98,7 @@ export function doorManifest(place: KubernetesPlace): { metadata: { name: string
 }
 
 /** A shell in the door, which is made where there is none. */
-export function doorShell(place: KubernetesPlace): Shell {
+export function doorShell(place: KubernetesTarget): Shell {
   const manifest = doorManifest(place);
   const { name } = manifest.metadata;
   const where = `pod ${name}`;
@@ -135,7 +135,7 @@ export function doorShell(place: KubernetesPlace): Shell {
 const FREE = `mkdir -p "$1" || exit 72
 [ ! -e "$1/claim" ] || exit 73`;
 
-export function kubernetesLauncher(place: KubernetesPlace): RunLauncher {
+export function kubernetesLauncher(place: KubernetesTarget): RunLauncher {
   /** @throws InputError with what kubectl says */
   async function asked<T>(schema: z.ZodType<T>, args: readonly string[]): Promise<T> {
     const { code, out, err } = await kubectl(place, args);

@@ -26,14 +26,14 @@ const jobSchema = z.looseObject({
   state_reason: z.string().nullish(),
   start_time: numberSchema.optional(),
 });
-type Job = z.infer<typeof jobSchema>;
+type SlurmJob = z.infer<typeof jobSchema>;
 const jobsSchema = z.looseObject({ jobs: z.array(jobSchema) });
 const submittedSchema = z.looseObject({ job_id: z.int().min(1) });
 
 /** Where an attempt's job id is kept: a hint that saves reading the whole queue, and is believed only with the name. */
 const ID_FILE = "slurm.job";
 
-/** Slurm's "Invalid job id specified", and "Job/step already completing or completed". */
+/** Slurm's "Invalid job id specified", and "SlurmJob/step already completing or completed". */
 const NO_SUCH_JOB = 2017;
 const ENDED_ALREADY = 2021;
 
@@ -48,7 +48,7 @@ export function slurmRestLauncher(
   const rest = new SlurmRest(resources.slurmrestd);
 
   /** The attempt's job, by its id where the folder has one, else by its name among all. */
-  async function find(run: Attempt): Promise<Job | null> {
+  async function find(run: Attempt): Promise<SlurmJob | null> {
     const { out } = await script(shell, `echo ${MARK}; cat "$1" 2> /dev/null || :`, idFile(run));
     const id = textAfterMark(out).trim();
     if (/^\d+$/.test(id)) {
@@ -58,12 +58,12 @@ export function slurmRestLauncher(
     return byName(run);
   }
 
-  async function byName(run: Attempt): Promise<Job | null> {
+  async function byName(run: Attempt): Promise<SlurmJob | null> {
     const answer = await rest.ask("GET", "jobs", jobsSchema);
     return answer?.jobs.findLast((job) => isOf(job, run)) ?? null;
   }
 
-  const isOf = ({ name, user_name: user }: Job, run: Attempt): boolean =>
+  const isOf = ({ name, user_name: user }: SlurmJob, run: Attempt): boolean =>
     name === jobName(run) && (user == null || rest.user === null || user === rest.user);
 
   const slurm: Scheduler = {
@@ -153,7 +153,7 @@ function textAfterMark(out: Uint8Array): string {
 const refusal = ({ message }: InputError): Answer => ({ code: 1, out: new Uint8Array(), err: message });
 
 /** As `squeue` would say it. */
-function stateOf({ job_state: states, state_reason: reason, start_time: start = 0 }: Job): Queued {
+function stateOf({ job_state: states, state_reason: reason, start_time: start = 0 }: SlurmJob): Queued {
   const state = states.includes("CONFIGURING") ? "CONFIGURING" : (states[0] ?? "");
   const expected = start > 0 ? new Date(1000 * start).toISOString() : "";
   return queuedState(`${state}|${expected}|${reason ?? ""}`);

@@ -2,7 +2,7 @@
 import { Writable } from "node:stream";
 import { type Answer, collect, MARK, quoted, type Shell, type Streams, Unreachable } from "./shell.ts";
 
-export interface SshPlace {
+export interface SshAddress {
   /** Host, or its name in the ssh configuration. */
   host: string;
   user?: string | undefined;
@@ -11,7 +11,7 @@ export interface SshPlace {
   ssh_config?: string | undefined;
 }
 
-export function sshShell(to: SshPlace): Shell {
+export function sshShell(to: SshAddress): Shell {
   const place = placeOf(to);
   return {
     place,
@@ -27,7 +27,7 @@ export function sshShell(to: SshPlace): Shell {
  * @throws Unreachable when the connection cannot be made, or broke
  */
 export async function tunnel(
-  to: SshPlace,
+  to: SshAddress,
   { local, socket }: { local: string; socket: string },
   until: AbortSignal,
   up: () => void,
@@ -59,7 +59,7 @@ export async function tunnel(
 }
 
 async function ssh(
-  to: SshPlace,
+  to: SshAddress,
   more: readonly string[],
   command: string,
   streams: Streams | undefined,
@@ -79,7 +79,7 @@ async function ssh(
   return answer;
 }
 
-const placeOf = ({ host, user }: SshPlace): string => (user === undefined ? host : `${user}@${host}`);
+const placeOf = ({ host, user }: SshAddress): string => (user === undefined ? host : `${user}@${host}`);
 
 /** What is wrong with a connection and what to do, from what ssh printed. */
 export function sshProblem(printed: string, place: string): string {

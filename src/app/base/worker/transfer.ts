@@ -14,7 +14,7 @@ interface Sent {
   kind: "input" | "environment" | "device" | "abort" | "fault";
   message: string;
   stack: string;
-  /** Of a `device` error. */
+  /** The kind of a `device` error. */
   fault?: DeviceFault;
 }
 

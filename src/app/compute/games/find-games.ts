@@ -1,4 +1,10 @@
-import type { GameTask } from "./games-service.ts";
+import type { TaskName } from "../../data/model.ts";
+
+/** A task that can be played in the page. */
+export interface GameTask extends TaskName {
+  /** As evaluations group tasks; null where the environment has no types, or the name does not say it. */
+  type: string | null;
+}
 
 /** What a task counts as: its type, or its environment where it has none. */
 export const kindOfGame = ({ environment, type }: GameTask): string => type ?? environment;

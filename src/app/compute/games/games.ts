@@ -8,11 +8,12 @@ import { describeFault, isAbort } from "../../base/faults.ts";
 import type { TaskName } from "../../data/model.ts";
 import { type ComputeClient, gamesWorker } from "../clients.ts";
 import { models } from "../models/models.ts";
-import type { GameTask, OnGames } from "./games-service.ts";
+import type { GameTask } from "./find-games.ts";
+import type { OnGames } from "./internal/games-service.ts";
 import { checkSimulatorTasks, requireSimulator, simulatorSessions } from "./simulator.ts";
 
 interface Games {
-  /** Of all open games, in the order of opening. */
+  /** The tasks of all open games, in the order of opening. */
   tasks: readonly GameTask[];
   /** How far an opening is; null while there is none. */
   opening: { label: string; done: number; total: number } | null;

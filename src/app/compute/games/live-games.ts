@@ -76,7 +76,7 @@ export async function ensureGames({ environment: { name, made }, tasks }: Played
 }
 
 /**
- * The games of a plan that begins or goes on, made where its config says how, with what tells them from others.
+ * The games of a plan that begins or goes on, made where its config says how, with what distinguishes them from others.
  *
  * @throws InputError as `ensureGames` and `checkGames` do
  */
@@ -94,8 +94,8 @@ export async function withGames<P extends Pick<TrainingPlan, "live" | "evaluatio
 }
 
 /**
- * @param begun what told the games from others when the run began; absent where it begins now
- * @returns what tells the open games of these tasks from others
+ * @param begun what distinguished the games when the run began; absent where it begins now
+ * @returns what distinguishes the open games of these tasks from others
  * @throws InputError where they are not those that the run began with
  */
 export async function checkGames(

@@ -13,10 +13,10 @@ import type { EnvironmentName } from "../../../core/loop/live-config.ts";
 import { isOneOf } from "../../../core/one-of.ts";
 import type { PathFile } from "../../base/dropped-files.ts";
 import { PickButton } from "../../base/pick-button.tsx";
-import { Count } from "./count.tsx";
 import { makeGames, openGames, stopOpeningGames, useGames } from "./games.ts";
+import { Count } from "./internal/count.tsx";
+import { ScienceTasks } from "./internal/science-tasks.tsx";
 import { player } from "./play.ts";
-import { ScienceTasks } from "./science-tasks.tsx";
 
 /** The environments that can be played here: what each is called, and how its games are chosen. */
 const WORLDS = {

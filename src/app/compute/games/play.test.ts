@@ -7,9 +7,9 @@ import { libraryWorker } from "../../data/library-client.ts";
 import { gamesWorker } from "../clients.ts";
 import { setUi } from "../store.ts";
 import { makeGames, useGames } from "./games.ts";
-import { GamesService } from "./games-service.ts";
+import { GamesService } from "./internal/games-service.ts";
+import { RemoteEnvironment } from "./internal/remote-environment.ts";
 import { forgetWaiting, Player, usePlay } from "./play.ts";
-import { RemoteEnvironment } from "./remote-environment.ts";
 
 const here = vi.hoisted(() => ({ navigate: vi.fn(), games: {}, records: [] as object[] }));
 

@@ -21,9 +21,9 @@ import { navigate } from "../../data/navigate.ts";
 import { gamesWorker } from "../clients.ts";
 import { getUi } from "../store.ts";
 import { gameOf, opensByItself } from "./games.ts";
+import { RemoteEnvironment } from "./internal/remote-environment.ts";
 import { type RecordRef, readRecord } from "./play-record.ts";
 import { asSource, type PlayedHere, playedNow } from "./played-records.ts";
-import { RemoteEnvironment } from "./remote-environment.ts";
 
 /** Who can decide in place of the user. */
 export const POLICIES = ["student", "teacher", "evidence"] as const;
@@ -58,7 +58,7 @@ interface Play {
   problem: string | null;
   /** What the teacher was shown for the last decision that it made under evidence. */
   context: (PresentContext & { decision: number }) | null;
-  /** Of the present task; null where nothing is played. */
+  /** State graph of the present task; null while nothing is played. */
   graph: TaskModel | null;
 }
 

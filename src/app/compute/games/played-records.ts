@@ -12,7 +12,7 @@ import type { Episode, Source } from "../../../core/record/schema.ts";
 import type { PathFile } from "../../base/dropped-files.ts";
 import { gamesWorker } from "../clients.ts";
 import { gameOf } from "./games.ts";
-import { RemoteEnvironment } from "./remote-environment.ts";
+import { RemoteEnvironment } from "./internal/remote-environment.ts";
 
 /** An episode that was played in the page. */
 export interface PlayedHere extends Played {

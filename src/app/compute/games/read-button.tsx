@@ -1,4 +1,4 @@
-/** A button that asks for a file and reads it; what is wrong with it is told in the page's notice. */
+/** A button that asks for a file and reads it; the page's notice says what is wrong with it. */
 import type { EnvironmentName } from "../../../core/loop/live-config.ts";
 import type { PathFile } from "../../base/dropped-files.ts";
 import { faultNotice } from "../../base/faults.ts";

@@ -4,7 +4,7 @@ import { EnvironmentError, InputError } from "../../../core/errors.ts";
 import type { ScienceWorldInfo } from "../../../simulator/session-contract.ts";
 import { getRuns, useRuns, type WorkerState } from "../runs/runs-store.ts";
 import { worker } from "../runs/worker-client.ts";
-import type { SimulatorSessions } from "./simulator-environment.ts";
+import type { SimulatorSessions } from "./internal/simulator-environment.ts";
 
 /** Why ScienceWorld cannot be played now, and what to do, in one line; null where it can. */
 export function simulatorProblem({ status, simulator }: WorkerState = getRuns().worker): string | null {
@@ -17,7 +17,7 @@ export function simulatorProblem({ status, simulator }: WorkerState = getRuns().
   );
 }
 
-/** The same, in components: told again when it changes. */
+/** The same as a hook, for components. */
 export const useSimulatorProblem = (): string | null => useRuns((runs) => simulatorProblem(runs.worker));
 
 /** What the worker has. @throws InputError where it has none */

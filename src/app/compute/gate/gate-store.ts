@@ -11,10 +11,10 @@ import type { SourceSelection } from "../../../core/retrieval/selection.ts";
 import type { LibrarySubset } from "../../../core/retrieval/subset.ts";
 import type { WeightChoice } from "../../../tensor/index.ts";
 import type { FolderFiles } from "../../data/files/blob-folder.ts";
-import type { KnownOptimal } from "../../data/library/known-optimal.ts";
+import type { KnownOptimal } from "../../data/model.ts";
 import type { Shipped } from "../../url/library-link.ts";
 
-/** Of the drawing of decisions and of the bootstrap, as `gcopd gate` has it by default. */
+/** Seed of the drawn decisions and of the bootstrap; the default of `gcopd gate`. */
 export const GATE_SEED = 0;
 
 /** How many decisions are scored; null: all that there are. */

@@ -4,7 +4,7 @@ import { DeviceError, InputError } from "../../../core/errors.ts";
 import { GATE_CONTEXTS, type GateCase, summarizeGate } from "../../../core/gate/index.ts";
 import type { EngineInfo } from "../../../core/ports.ts";
 import type { FolderFiles } from "../../data/files/blob-folder.ts";
-import type { KnownOptimal, OptimalDecision } from "../../data/library/known-optimal.ts";
+import type { KnownOptimal, OptimalDecision } from "../../data/model.ts";
 import type { Shipped } from "../../url/library-link.ts";
 import { HOME } from "../../url/place.ts";
 import { useOptimal } from "../open/optimal.ts";

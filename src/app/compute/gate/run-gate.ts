@@ -7,9 +7,8 @@ import { type GateCase, type GateDecision, gateDecision, gateOrder } from "../..
 import type { SourceSelection } from "../../../core/retrieval/selection.ts";
 import { remaining } from "../../base/eta.ts";
 import { describeFault, faultNotice } from "../../base/faults.ts";
-import type { KnownOptimal, OptimalDecision } from "../../data/library/known-optimal.ts";
 import { libraryWorker } from "../../data/library-client.ts";
-import type { LibrarySummary } from "../../data/model.ts";
+import type { KnownOptimal, LibrarySummary, OptimalDecision } from "../../data/model.ts";
 import { navigate } from "../../data/navigate.ts";
 import { shippedLink, shippedName } from "../../url/library-link.ts";
 import { HOME, type Place } from "../../url/place.ts";
@@ -163,7 +162,7 @@ export async function scoreGate(): Promise<void> {
     /** Made ready while the device is at the ones before. */
     function prepareSome(at: number): Promise<(GateCase | LeftOut)[]> {
       const some = Promise.all(order.slice(at, at + together).map((each) => prepareCase(each, setting)));
-      // Its fault is told where it is waited for; a run that ended before does not ask.
+      // Its fault is reported where it is awaited; work that ended earlier never asks.
       some.catch(() => {});
       return some;
     }

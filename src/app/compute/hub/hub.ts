@@ -10,9 +10,9 @@ import { hubWorker } from "../clients.ts";
 import { isComputing } from "../computing.ts";
 import { models } from "../models/models.ts";
 import { ROLES, type Role } from "../store.ts";
-import type { HubListing, HubProgress } from "./hub-service.ts";
-import { howToAllow, mayContact } from "./page-policy.ts";
-import { TransferRate } from "./transfer-rate.ts";
+import type { HubListing, HubProgress } from "./internal/hub-service.ts";
+import { howToAllow, mayContact } from "./internal/page-policy.ts";
+import { TransferRate } from "./internal/transfer-rate.ts";
 
 /** Bytes that the browser lets this page store, and those in use; null where it does not say. */
 export interface StorageRoom {

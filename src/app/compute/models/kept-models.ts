@@ -5,7 +5,7 @@ import { faultNotice } from "../../base/faults.ts";
 import { type FolderFiles, wholeFile } from "../../data/files/blob-folder.ts";
 import { withTokenizer } from "../../data/files/model-folder.ts";
 import { undoList } from "../../data/undo.ts";
-import { database } from "../runs/database.ts";
+import { database } from "../runs/internal/database.ts";
 import { type Role, setUi } from "../store.ts";
 import { modelDigest } from "./model-digest.ts";
 import { type Models, models } from "./models.ts";
@@ -91,7 +91,7 @@ export class KeptModels {
     });
   }
 
-  /** Whether a role's model is one of those that are kept, as far as its files' names and sizes tell. */
+  /** Whether a role's model is one of those that are kept, judging by its files' names and sizes. */
   has(folder: FolderFiles): boolean {
     return useKeptModels
       .getState()

@@ -5,8 +5,8 @@ import { CHECKPOINT_FORMAT } from "../../../core/loop/index.ts";
 import type { BlobFolder, FolderFiles } from "../../data/files/blob-folder.ts";
 import { undoList, useUndo } from "../../data/undo.ts";
 import type { ComputeClient } from "../clients.ts";
-import type { KeptCheckpoint, KeptStudent } from "../runs/page-archive.ts";
-import { keepRunCheckpoint } from "../runs/run-checkpoints.ts";
+import type { KeptCheckpoint, KeptStudent } from "../runs/internal/page-archive.ts";
+import { keepRunCheckpoint } from "../runs/internal/run-checkpoints.ts";
 import { dropRun, newRun, putRun } from "../runs/runs-store.ts";
 import { getUi, setUi } from "../store.ts";
 import {
@@ -28,7 +28,7 @@ const archive = vi.hoisted(() => ({
   refusal: null as Error | null,
   reading: null as Promise<void> | null,
 }));
-vi.mock("../runs/page-archive.ts", () => ({
+vi.mock("../runs/internal/page-archive.ts", () => ({
   keepStudent: async (student: KeptStudent) => {
     if (archive.refusal !== null) throw archive.refusal;
     archive.students.set(student.id, student);

@@ -9,12 +9,12 @@ import { faultNotice } from "../../base/faults.ts";
 import type { FolderFiles } from "../../data/files/blob-folder.ts";
 import { undoList } from "../../data/undo.ts";
 import { isComputing } from "../computing.ts";
-import { type KeptStudent, keepStudent, keptStudent } from "../runs/page-archive.ts";
-import { newestCheckpoint, type RunCheckpoint, runCheckpoints } from "../runs/run-checkpoints.ts";
+import { type KeptStudent, keepStudent, keptStudent } from "../runs/internal/page-archive.ts";
+import { newestCheckpoint, type RunCheckpoint, runCheckpoints } from "../runs/internal/run-checkpoints.ts";
 import { useRuns } from "../runs/runs-store.ts";
 import { setUi } from "../store.ts";
+import { RUNS_FILE } from "./internal/run-log.ts";
 import { models, type Opened, useStudentRun } from "./models.ts";
-import { RUNS_FILE } from "./run-log.ts";
 import { sharedModel } from "./shared-model.ts";
 
 /** Why the present student is not kept, as the end of a sentence; null where it is, or belongs to no run. */
@@ -48,7 +48,7 @@ function refusal(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Notes, with a run that begins, what its checkpoints are read with. A fault is told when the student is to be kept. */
+/** Notes, with a run that begins, what its checkpoints are read with. A fault is reported when the student is to be kept. */
 export async function noteStudentOf(run: string): Promise<void> {
   try {
     const state = models.studentState();

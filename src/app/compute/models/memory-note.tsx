@@ -1,4 +1,4 @@
-/** What a job will need of the device, before it starts, and the limit that the user may set. */
+/** What a workload will need of the device, before it starts, and the limit that the user may set. */
 import { useEffect, useId } from "react";
 import { gibibytes, type MemoryPlan, type PlanPart, partBytes } from "../../../tensor/memory-plan.ts";
 import { isModelAtWork } from "../computing.ts";
@@ -7,24 +7,24 @@ import { showScoringPlan } from "../scoring/score.ts";
 import { useUi } from "../store.ts";
 import { useTrainingForm } from "../training/training-form.ts";
 import { showTrainingPlan } from "../training/training-plan.ts";
-import { type Job, leavePlan, limitProblem, setMemoryLimit, useMemory } from "./memory.ts";
+import { leavePlan, limitProblem, setMemoryLimit, useMemory, type Workload } from "./memory.ts";
 
 const PARTS: readonly PlanPart[] = ["weights", "activations", "training state"];
 
 /** Nothing is trained while scoring: what is there then is the student's optimizer, ready for a step. */
-const partName = (part: PlanPart, job: Job): string =>
-  job === "score" && part === "training state" ? "student’s optimizer" : part;
+const partName = (part: PlanPart, workload: Workload): string =>
+  workload === "score" && part === "training state" ? "student’s optimizer" : part;
 
 /** `weights 1.2 GiB, activations 0.3 GiB`: the parts of a plan that are there. */
-export function partsText(plan: MemoryPlan, job: Job): string {
+export function partsText(plan: MemoryPlan, workload: Workload): string {
   return PARTS.map((part) => [part, partBytes(plan, part)] as const)
     .filter(([, bytes]) => bytes > 0)
-    .map(([part, bytes]) => `${partName(part, job)} ${gibibytes(bytes)}`)
+    .map(([part, bytes]) => `${partName(part, workload)} ${gibibytes(bytes)}`)
     .join(", ");
 }
 
 /** Counts again when anything that the plan depends on changes, and never while a model is at work. */
-function usePlan(job: Job): void {
+function usePlan(workload: Workload): void {
   const decision = useUi((ui) => ui.decision);
   const models = useUi((ui) => ui.models);
   const device = useUi((ui) => ui.device.kind);
@@ -38,29 +38,29 @@ function usePlan(job: Job): void {
   // biome-ignore lint/correctness/useExhaustiveDependencies: they are what the plan is made from
   useEffect(() => {
     if (device === "unknown" || !idle) return;
-    void (job === "score" ? showScoringPlan() : showTrainingPlan());
+    void (workload === "score" ? showScoringPlan() : showTrainingPlan());
   }, [
-    ...[job, decision, models, device, idle, place, weights, limit, library, openGames],
+    ...[workload, decision, models, device, idle, place, weights, limit, library, openGames],
     ...[where, data, games, passes, texts],
   ]);
-  useEffect(() => () => leavePlan(job), [job]);
+  useEffect(() => () => leavePlan(workload), [workload]);
 }
 
-export function MemoryNote({ job }: { job: Job }) {
-  usePlan(job);
-  const { plan, problem, counting, uncounted } = useMemory((state) => state.plans[job]);
+export function MemoryNote({ workload }: { workload: Workload }) {
+  usePlan(workload);
+  const { plan, problem, counting, uncounted } = useMemory((state) => state.plans[workload]);
   const limit = useMemory((state) => state.limitGib);
   const invalid = limitProblem(limit);
   const fault = invalid ?? problem;
   const id = useId();
   return (
-    <div className="memory-note" data-testid={`memory-${job}`} aria-busy={counting}>
+    <div className="memory-note" data-testid={`memory-${workload}`} aria-busy={counting}>
       <details>
         <summary>
           What it will need:{" "}
-          {plan === null ? counting ? "counting…" : "not known yet" : <Sum plan={plan} job={job} />}
+          {plan === null ? counting ? "counting…" : "not known yet" : <Sum plan={plan} workload={workload} />}
         </summary>
-        {plan !== null && <Items plan={plan} job={job} />}
+        {plan !== null && <Items plan={plan} workload={workload} />}
       </details>
       <label>
         Limit{" "}
@@ -90,15 +90,15 @@ export function MemoryNote({ job }: { job: Job }) {
   );
 }
 
-function Sum({ plan, job }: { plan: MemoryPlan; job: Job }) {
+function Sum({ plan, workload }: { plan: MemoryPlan; workload: Workload }) {
   return (
     <>
-      about <strong>{gibibytes(plan.total)}</strong> ({partsText(plan, job)})
+      about <strong>{gibibytes(plan.total)}</strong> ({partsText(plan, workload)})
     </>
   );
 }
 
-function Items({ plan, job }: { plan: MemoryPlan; job: Job }) {
+function Items({ plan, workload }: { plan: MemoryPlan; workload: Workload }) {
   return (
     <table>
       <caption className="note">
@@ -115,7 +115,7 @@ function Items({ plan, job }: { plan: MemoryPlan; job: Job }) {
       <tbody>
         {plan.items.map(({ name, part, bytes }) => (
           <tr key={name}>
-            <td>{partName(part, job)}</td>
+            <td>{partName(part, workload)}</td>
             <td>{name}</td>
             <td className="number">{gibibytes(bytes)}</td>
           </tr>
@@ -125,9 +125,9 @@ function Items({ plan, job }: { plan: MemoryPlan; job: Job }) {
   );
 }
 
-/** The memory of the job as it was planned, for the facts of what was measured. */
-export function useMemoryFacts(job: Job): [string, string][] {
-  const { plan } = useMemory((state) => state.plans[job]);
+/** The memory of the workload as it was planned, for the facts of what was measured. */
+export function useMemoryFacts(workload: Workload): [string, string][] {
+  const { plan } = useMemory((state) => state.plans[workload]);
   if (plan === null) return [];
-  return [["memory, planned", `${gibibytes(plan.total)}: ${partsText(plan, job)}`]];
+  return [["memory, planned", `${gibibytes(plan.total)}: ${partsText(plan, workload)}`]];
 }

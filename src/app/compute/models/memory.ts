@@ -1,13 +1,13 @@
-/** What the models may take and will take: how the teacher is kept, the user's limit, and the plan of the next job. */
+/** What the models may take and will take: how the teacher is kept, the user's limit, and the plan of the next workload. */
 
 import { create } from "zustand";
 import { InputError } from "../../../core/errors.ts";
 import type { MemoryPlan, WeightChoice } from "../../../tensor/index.ts";
 import { describeFault, isAbort } from "../../base/faults.ts";
 import { Latest } from "../../base/latest.ts";
-import type { ModelsJob, ModelsPlan } from "../worker/compute-service.ts";
+import type { ModelsPlan, ModelsWorkload } from "../worker/compute-service.ts";
 
-/** The plan of a job as it is shown; `problem` says why it would be refused, or why there is none. */
+/** The plan of a workload as it is shown; `problem` says why it would be refused, or why there is none. */
 export interface ShownPlan {
   counting: boolean;
   plan: MemoryPlan | null;
@@ -18,14 +18,14 @@ export interface ShownPlan {
 
 const NONE: ShownPlan = { counting: false, plan: null, problem: null, uncounted: [] };
 
-export type Job = ModelsJob["kind"];
+export type Workload = ModelsWorkload["kind"];
 
 interface MemoryState {
   /** How the matrices of the teacher are kept on the device. */
   weights: WeightChoice;
   /** GiB that the models may take together, valid or not; null: no limit. */
   limitGib: number | null;
-  plans: Record<Job, ShownPlan>;
+  plans: Record<Workload, ShownPlan>;
   /** Passes as the last accepted plan cut them; models are opened with these. */
   passes: ModelsPlan["passes"];
 }
@@ -60,10 +60,10 @@ export function memoryLimit(): number | null {
   return limitGib === null ? null : limitGib * 2 ** 30;
 }
 
-const questions: Record<Job, Latest> = { score: new Latest(), train: new Latest() };
+const questions: Record<Workload, Latest> = { score: new Latest(), train: new Latest() };
 
-function show(job: Job, shown: ShownPlan): void {
-  useMemory.setState(({ plans }) => ({ plans: { ...plans, [job]: shown } }));
+function show(workload: Workload, shown: ShownPlan): void {
+  useMemory.setState(({ plans }) => ({ plans: { ...plans, [workload]: shown } }));
 }
 
 const shownPlan = ({ plan, problem, uncounted }: ModelsPlan): ShownPlan => ({
@@ -73,41 +73,44 @@ const shownPlan = ({ plan, problem, uncounted }: ModelsPlan): ShownPlan => ({
   uncounted,
 });
 
-/** Shows what a job will need. Faults are shown in its place; an answer that is overtaken by a later question is not. */
-export async function showPlan(job: Job, plan: () => Promise<ModelsPlan | null>): Promise<void> {
-  const isLatest = questions[job].begin();
-  show(job, { ...memory().plans[job], counting: true });
+/** Shows what a workload will need. Faults are shown in its place; an answer that is overtaken by a later question is not. */
+export async function showPlan(workload: Workload, plan: () => Promise<ModelsPlan | null>): Promise<void> {
+  const isLatest = questions[workload].begin();
+  show(workload, { ...memory().plans[workload], counting: true });
   try {
     const found = await plan();
     if (!isLatest()) return;
-    show(job, found === null ? NONE : shownPlan(found));
+    show(workload, found === null ? NONE : shownPlan(found));
   } catch (error) {
     if (!isLatest() || isAbort(error)) return;
-    show(job, { ...NONE, problem: describeFault(error) });
+    show(workload, { ...NONE, problem: describeFault(error) });
   }
 }
 
-/** Why the job would be refused, by its plan; null where it fits, and where no plan is known. */
-export function refusal(job: Job, { plans }: MemoryState = memory()): string | null {
-  const { plan, problem } = plans[job];
+/** Why the workload would be refused, by its plan; null where it fits, and where no plan is known. */
+export function refusal(workload: Workload, { plans }: MemoryState = memory()): string | null {
+  const { plan, problem } = plans[workload];
   return plan === null ? null : problem;
 }
 
 /** While a plan is not shown, nothing counts it again: what it refused may fit by then. */
-export function leavePlan(job: Job): void {
-  questions[job].end();
-  show(job, { ...memory().plans[job], counting: false, problem: null });
+export function leavePlan(workload: Workload): void {
+  questions[workload].end();
+  show(workload, { ...memory().plans[workload], counting: false, problem: null });
 }
 
 /**
- * Plans a job that is about to start.
+ * Plans a workload that is about to start.
  *
  * @throws InputError with the plan's numbers, where they are beyond the limit
  */
-export async function requirePlan(job: Job, plan: () => Promise<ModelsPlan>): Promise<ModelsPlan["passes"]> {
-  questions[job].end();
+export async function requirePlan(
+  workload: Workload,
+  plan: () => Promise<ModelsPlan>,
+): Promise<ModelsPlan["passes"]> {
+  questions[workload].end();
   const found = await plan();
-  show(job, shownPlan(found));
+  show(workload, shownPlan(found));
   if (found.problem !== null) throw new InputError(found.problem);
   useMemory.setState({ passes: found.passes });
   return found.passes;

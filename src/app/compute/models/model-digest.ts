@@ -8,7 +8,7 @@ import { isWeights } from "../../data/files/model-folder.ts";
 const decides = (name: string): boolean =>
   !/^optimizer\.\w+$/.test(name) && (isWeights(name) || name.endsWith(".json"));
 
-/** Of a model's weights, config and tokenizer: names, sizes and samples of the bytes. */
+/** Digest of a model's weights, config and tokenizer: their names, sizes and samples of their bytes. */
 export async function modelDigest(folder: FolderFiles): Promise<string> {
   const reader = blobFolder(folder);
   const names = [...folder.files.keys()].filter(decides).sort();

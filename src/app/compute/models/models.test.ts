@@ -5,9 +5,9 @@ import { scoredSide, tokenScores } from "../../../../test/support/token-scores.t
 import { InputError } from "../../../core/errors.ts";
 import { undoList, useUndo } from "../../data/undo.ts";
 import type { ComputeClient } from "../clients.ts";
+import { withUnion } from "../scoring/internal/union.ts";
 import { distributionOf } from "../scoring/known-distribution.ts";
-import { withUnion } from "../scoring/union.ts";
-import { tokenPlace } from "../side.ts";
+import { tokenKey } from "../side.ts";
 import { getUi, type Role, setUi } from "../store.ts";
 import { useMemory } from "./memory.ts";
 import { Models } from "./models.ts";
@@ -348,7 +348,7 @@ it("scores that come back with an undone change of model tell further tokens as 
   await undoList.undoLast();
   const asked = await withUnion(getUi().scores.a!.sides, async () => async (rows) => rows);
   expect(asked.map(({ distribution }) => distribution?.further)).toEqual([
-    new Map([[tokenPlace(0, 3), 5]]),
-    new Map([[tokenPlace(0, 2), 5]]),
+    new Map([[tokenKey(0, 3), 5]]),
+    new Map([[tokenKey(0, 2), 5]]),
   ]);
 });

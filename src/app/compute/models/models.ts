@@ -22,10 +22,10 @@ import { type Shipped, shippedName } from "../../url/library-link.ts";
 import { type ComputeClient, startComputeWorker } from "../clients.ts";
 import { isComputing } from "../computing.ts";
 import { getUi, type ModelOrigin, ROLES, type Role, setUi } from "../store.ts";
-import type { ComputeChoice, ModelsJob } from "../worker/compute-service.ts";
+import type { ComputeChoice, ModelsWorkload } from "../worker/compute-service.ts";
+import { withRun } from "./internal/run-log.ts";
+import { shippedScores } from "./internal/shipped-scores.ts";
 import { memory, memoryLimit, useMemory } from "./memory.ts";
-import { withRun } from "./run-log.ts";
-import { shippedScores } from "./shipped-scores.ts";
 import { type StudentSteps, studentHasRun, studentWentBack } from "./taken-back.ts";
 
 export interface Opened {
@@ -55,7 +55,7 @@ const page = {
 };
 
 export class Models {
-  /** The shipped library that was shown last: where the user opened no model, its own stand. */
+  /** The shipped library that was shown last: its models are open where the user opened none. */
   #shipped: Shipped = "sample";
   readonly #folders: Record<Role, Opened | null> = { teacher: null, student: null };
   /** The student as it was opened, before any training here: what "revert" goes back to. */
@@ -220,14 +220,16 @@ export class Models {
     return opened === null || opened.origin === "sample" ? this.#shipped : opened.folder;
   }
 
-  /** Both models as they are, for a plan of what a job with them needs. */
-  async job(kind: ModelsJob["kind"]): Promise<ModelsJob & { teacher: FolderFiles; student: FolderFiles }> {
-    const [job, student] = await Promise.all([this.teacherJob(), this.#folderOf("student")]);
-    return { ...job, kind, student: student.folder };
+  /** Both models as they are, for a plan of what work with them needs. */
+  async workload(
+    kind: ModelsWorkload["kind"],
+  ): Promise<ModelsWorkload & { teacher: FolderFiles; student: FolderFiles }> {
+    const [teacher, student] = await Promise.all([this.teacherWorkload(), this.#folderOf("student")]);
+    return { ...teacher, kind, student: student.folder };
   }
 
   /** The same of the teacher, which scores alone. */
-  async teacherJob(): Promise<ModelsJob & { teacher: FolderFiles }> {
+  async teacherWorkload(): Promise<ModelsWorkload & { teacher: FolderFiles }> {
     const { folder } = await this.#folderOf("teacher");
     return { kind: "score", teacher: folder, student: null, weights: memory().weights, limit: memoryLimit() };
   }

@@ -9,7 +9,7 @@ import { listShared, sharedFolder } from "../../data/shared-folder.ts";
 import { type Role, setUi } from "../store.ts";
 import { models } from "./models.ts";
 
-/** Whether a folder of the worker's disk holds a model, as far as its names tell. */
+/** Whether a folder of the worker's disk holds a model, judging by its file names. */
 export function looksLikeModel({ entries }: Pick<SharedList, "entries">): boolean {
   const has = (name: string): boolean => entries.some((entry) => entry.name === name);
   const weights = entries.some(({ name }) => isWeights(name)) || has("onnx");

@@ -52,7 +52,7 @@ export class PlaceFollower {
   readonly #turns = new Latest();
   /** The link that was last opened by itself: one that failed is not tried again and again. */
   #tried: string | null = null;
-  /** What was shown last: tells which way one steps. */
+  /** What was shown last, to know which way the user steps. */
   #last: DecisionRequest | null = null;
 
   constructor(private readonly clients: typeof page) {}
@@ -114,7 +114,7 @@ export class PlaceFollower {
         const { environment, task: name } = ref;
         task = await worker().tasks.task({ library: library.id, environment, task: name }, selection);
         if (!isLatest()) return;
-        // Of the same task, what is shown stays until all that changes is here.
+        // Within one task, what is shown stays until everything that changes has arrived.
         if (!sameTask) setUi({ task, decision: null });
       }
       if (task === null) return;

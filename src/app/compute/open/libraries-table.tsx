@@ -5,7 +5,7 @@ import { shownName } from "../../base/text/shown-text.ts";
 import { libraryNames } from "../../data/open-libraries.ts";
 import { gigabytes } from "../hub/hub.ts";
 import { useUi } from "../store.ts";
-import { headline } from "./headline.ts";
+import { headline } from "./internal/headline.ts";
 import { closeProblem, openLibraries } from "./libraries.ts";
 
 const share = (part: number, whole: number): string =>

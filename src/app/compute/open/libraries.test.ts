@@ -9,7 +9,7 @@ import { undoList, useUndo } from "../../data/undo.ts";
 import { type LibraryLink, SAMPLE_LINK } from "../../url/library-link.ts";
 import { HOME, type Place } from "../../url/place.ts";
 import { type Gate, useGate } from "../gate/gate-store.ts";
-import { shippedScores } from "../models/shipped-scores.ts";
+import { shippedScores } from "../models/internal/shipped-scores.ts";
 import { getUi, IDLE_TRAINING, setUi } from "../store.ts";
 import { closeProblem, OpenLibraries } from "./libraries.ts";
 import { useOptimal } from "./optimal.ts";
@@ -238,7 +238,7 @@ describe("closing", () => {
     open.close("a");
     open.close("c");
     expect(worker.closed).toEqual(["a"]);
-    setUi({ training: { ...run, done: 1 } });
+    setUi({ training: { ...run, method: "gc-opd" } });
     expect(worker.closed).toEqual(["a"]);
     setUi({ training: IDLE_TRAINING });
     expect(worker.closed).toEqual(["a", "b"]);

@@ -10,7 +10,7 @@ import { undoList } from "../../data/undo.ts";
 import { linkKey } from "../../url/library-link.ts";
 import { HOME } from "../../url/place.ts";
 import { useGate } from "../gate/gate-store.ts";
-import { shippedScores } from "../models/shipped-scores.ts";
+import { shippedScores } from "../models/internal/shipped-scores.ts";
 import { getUi, setUi, type UiState, useUi } from "../store.ts";
 import { useOptimal } from "./optimal.ts";
 
@@ -30,7 +30,7 @@ const page = { worker: libraryWorker, navigate };
 export class OpenLibraries {
   /** Closed libraries whose closing can be undone: the worker still has them, paused. */
   readonly #waiting = new Map<string, OpenLibrary>();
-  /** The worker tells what it counts. */
+  /** The worker reports what it counts. */
   #following = false;
 
   constructor(private readonly clients: typeof page) {}

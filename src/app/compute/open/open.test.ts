@@ -4,9 +4,8 @@ import { librarySummary, taskSummary } from "../../../../test/support/summaries.
 import { InputError } from "../../../core/errors.ts";
 import { RESULTS_FORMAT } from "../../../core/loop/index.ts";
 import type { PathFile } from "../../base/dropped-files.ts";
-import type { OpenProgress } from "../../data/library/opening.ts";
 import type { libraryWorker } from "../../data/library-client.ts";
-import type { LibrarySummary } from "../../data/model.ts";
+import type { LibrarySummary, OpenProgress } from "../../data/model.ts";
 import { showing } from "../../data/open-libraries.ts";
 import { undoList, useUndo } from "../../data/undo.ts";
 import type { LibraryLink } from "../../url/library-link.ts";

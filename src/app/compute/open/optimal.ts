@@ -3,8 +3,8 @@ import { create } from "zustand";
 import { InputError } from "../../../core/errors.ts";
 import { countOf } from "../../../core/plural.ts";
 import type { PathFile } from "../../base/dropped-files.ts";
-import type { KnownOptimal } from "../../data/library/known-optimal.ts";
 import { libraryWorker } from "../../data/library-client.ts";
+import type { KnownOptimal } from "../../data/model.ts";
 import { getUi, setUi } from "../store.ts";
 
 /** By library, as far as they were asked for; null where none are known. */

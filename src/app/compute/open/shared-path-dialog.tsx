@@ -16,7 +16,7 @@ export interface FolderKind {
 }
 
 interface Wanted {
-  /** "student": what stands after "The" and "Choose the". */
+  /** The word after "The" and "Choose the": "student". */
   what: string;
   /** Null where a file of records is chosen. */
   folder: FolderKind | null;

@@ -21,7 +21,7 @@ export interface ShownFigure {
     | "alignment"
     | "evaluatedSr";
   title: string;
-  /** Of the figure; empty for a plain number. */
+  /** Unit of the figure; empty for a plain number. */
   unit: string;
   /** Its least possible value, below which no axis goes. */
   least?: number;

@@ -3,14 +3,14 @@ import { useRef } from "react";
 import { countOf } from "../../../core/plural.ts";
 import { SaveMenu } from "../../base/export/save-menu.tsx";
 import { saveFile } from "../../base/save-file.ts";
-import { curvesCsv } from "../runs/export-run.ts";
+import { curvesCsv } from "../runs/internal/export-run.ts";
 import type { Run } from "../runs/run.ts";
 import { configKey } from "../runs/run-differences.ts";
 import { SMOOTHINGS, toggleOpened, useChartOptions } from "./chart-options.ts";
-import { drawnCurves } from "./curves-picture.ts";
 import { curveOf, SHOWN_FIGURES, type ShownFigure } from "./figures.ts";
-import { quietReason } from "./quiet.ts";
-import { type Charted, RunChart } from "./run-chart.tsx";
+import { drawnCurves } from "./internal/curves-picture.ts";
+import { quietReason } from "./internal/quiet.ts";
+import { type Charted, RunChart } from "./internal/run-chart.tsx";
 import { MOST_CURVES, numberOf, seriesName, seriesOf } from "./series.ts";
 
 /** Whether charts of both are the same; the worker's list makes another object of a run every few seconds. */

@@ -3,9 +3,9 @@
 import { InputError } from "../../../core/errors.ts";
 import { ENDED } from "../../../protocol/job-state.ts";
 import { poll } from "../../base/poll.ts";
-import { serverEvents } from "./event-stream.ts";
-import { withGap } from "./fold.ts";
-import { Inbox } from "./inbox.ts";
+import { serverEvents } from "./internal/event-stream.ts";
+import { withGap } from "./internal/fold.ts";
+import { Inbox } from "./internal/inbox.ts";
 import { NO_FIGURES, type Run } from "./run.ts";
 import { dropRun, getRuns, newRun, patchRun, putRun, useRuns } from "./runs-store.ts";
 import type { Job } from "./worker-answers.ts";

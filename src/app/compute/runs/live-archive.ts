@@ -1,6 +1,6 @@
 /** Collections and evaluations of the page over its reloads, with what was played, in IndexedDB. */
 import type { z } from "zod";
-import { database } from "./database.ts";
+import { database } from "./internal/database.ts";
 import {
   type KeptLiveRun,
   keptLiveRunSchema,

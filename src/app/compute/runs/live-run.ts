@@ -55,7 +55,7 @@ const outcomeSchema = z.object({
   decisions: count,
   /** Why its environment could not go on; absent where it was played to its end. */
   technical: z.string().optional(),
-  /** Of a collected record: whether it repeated when it was played again. */
+  /** For a collected record: whether it came out the same when played again. */
   verified: z.boolean().optional(),
 });
 
@@ -70,7 +70,7 @@ export const keptLiveRunSchema = z.object({
   plan: liveRunPlanSchema,
   /** `digest` is of the weights and the tokenizer: only the same model goes on. */
   model: z.object({ name: z.string(), digest: z.string() }),
-  /** What tells its games from others of the same names; absent until they are open, and in earlier versions. */
+  /** Distinguishes its games from others of the same names; absent until they are open, and in earlier versions. */
   games: z.string().optional(),
   /** Every episode, in the order of the records. */
   ids: z.array(z.string()),

@@ -5,7 +5,7 @@ import { undoList } from "../../data/undo.ts";
 import { getUi, IDLE_TRAINING, setUi } from "../store.ts";
 import { studentTraining } from "../training/training.ts";
 import { workerFollower } from "./follow-worker.ts";
-import { pageRuns } from "./page-runs.ts";
+import { pageRuns } from "./internal/page-runs.ts";
 import type { Run, Where } from "./run.ts";
 import { cancelRun, fetchLaunched, removeRun, renameRun, resumeRun, stopRun } from "./run-actions.ts";
 import { getRuns, newRun, putRun, useRuns } from "./runs-store.ts";

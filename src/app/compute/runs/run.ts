@@ -24,7 +24,7 @@ export interface RunPoint {
   /** Tokens that the teacher read, and the seconds that this took. */
   teacherTokens: number;
   teacherSeconds: number;
-  /** Of the whole step. */
+  /** For the whole step. */
   seconds: number;
   /** Response tokens per second. */
   tokensPerSecond: number;
@@ -78,7 +78,7 @@ export interface Figures {
   work: { what: string; done: number; total: number; unit: string } | null;
   /** Models and device of the latest start. */
   start: Extract<LoopEvent, { type: "start" }> | null;
-  /** Of the present step, until it is updated. */
+  /** What is known of the present step before its update. */
   pending: { teacherTokens: number; teacherSeconds: number; success: number | null };
 }
 
@@ -105,7 +105,7 @@ export interface Run {
   config: Record<string, unknown>;
   /** What the worker runs, word by word; null in the page and on targets. */
   command: string[] | null;
-  /** What the worker tells of it, where it was launched on a target. */
+  /** What the worker reports about it, where it was launched on a target. */
   launched?: Launched;
   state: JobState;
   /** Why it is in this state, where that needs saying. */

@@ -3,8 +3,9 @@ import { create } from "zustand";
 import type { Files } from "../../../protocol/files.ts";
 import type { LoopEvent } from "../../../protocol/loop-event.ts";
 import type { ScienceWorldInfo } from "../../../simulator/session-contract.ts";
-import { foldEvents } from "./fold.ts";
-import { NO_FIGURES, type Run } from "./run.ts";
+import type { TrainingState } from "../store.ts";
+import { foldEvents } from "./internal/fold.ts";
+import { type Figures, NO_FIGURES, type Run } from "./run.ts";
 
 export interface WorkerState {
   /** `none`: no worker serves this page; `lost`: it does not answer now, or not in a form that the page can read. */
@@ -76,7 +77,7 @@ export function takeEvent(id: string, event: LoopEvent, time: string): void {
   takeEvents(id, [{ event, time }]);
 }
 
-/** Takes events in their order, and tells of them once. */
+/** Takes events in their order, with one change of the store. */
 export function takeEvents(id: string, taken: readonly { event: LoopEvent; time: string | null }[]): void {
   patchRun(id, (run) => {
     const events = [...run.events];
@@ -89,6 +90,15 @@ export function takeEvents(id: string, taken: readonly { event: LoopEvent; time:
       events,
     };
   });
+}
+
+/** How far the page's own run is; nowhere while it has no run, or measures only the time of one. */
+export function ownFigures(
+  { status, run }: Pick<TrainingState, "status" | "run">,
+  runs: Readonly<Record<string, Run>>,
+): Figures {
+  const isProbe = status === "probing" || status === "probe-cancelling";
+  return (isProbe || run === null ? null : runs[run]?.figures) ?? NO_FIGURES;
 }
 
 /** Newest first. */

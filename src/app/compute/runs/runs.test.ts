@@ -3,13 +3,13 @@ import { InputError } from "../../../core/errors.ts";
 import type { TrainEvent } from "../../../core/loop/events.ts";
 import type { ParentRun } from "../../../core/loop/parent-run.ts";
 import type { EngineInfo } from "../../../core/ports.ts";
-import { parseBatch } from "./batch.ts";
+import { runPolicy } from "../../features/runs/run-policy.ts";
 import { CONFIG_FIELDS, checkConfig, configOf } from "./config-fields.ts";
-import { serverEvents } from "./event-stream.ts";
-import { curvesCsv, eventLines } from "./export-run.ts";
-import { foldEvent, foldEvents, withGap } from "./fold.ts";
+import { parseBatch } from "./internal/batch.ts";
+import { serverEvents } from "./internal/event-stream.ts";
+import { curvesCsv, eventLines } from "./internal/export-run.ts";
+import { foldEvent, foldEvents, withGap } from "./internal/fold.ts";
 import { type Figures, NO_FIGURES, type Run } from "./run.ts";
-import { runPolicy } from "./run-policy.ts";
 import { speedKey, timeExpected, timeLeft } from "./run-time.ts";
 import { newRun } from "./runs-store.ts";
 

@@ -2,7 +2,7 @@
 import type { Figures, Run } from "./run.ts";
 
 export type TabMessage =
-  /** A tab was opened: owners tell it their runs. */
+  /** A tab was opened: owners send it their runs. */
   | { type: "hello" }
   /** All of a run that begins, goes on, or is asked for. */
   | { type: "run"; run: Omit<Run, "figures" | "stream"> }

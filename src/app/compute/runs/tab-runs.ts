@@ -3,8 +3,8 @@
  * it, may ask its owner to end it, and find out when the owner is gone.
  */
 import { ENDED } from "../../../protocol/job-state.ts";
-import { foldEvents } from "./fold.ts";
-import { pageRuns } from "./page-runs.ts";
+import { foldEvents } from "./internal/fold.ts";
+import { pageRuns } from "./internal/page-runs.ts";
 import { NO_FIGURES, type Run } from "./run.ts";
 import { runLocks } from "./run-locks.ts";
 import { dropRun, getRuns, patchRun, putRun, takeEvents, useRuns } from "./runs-store.ts";

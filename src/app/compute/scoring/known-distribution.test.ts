@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { distributionOf as of } from "../../../../test/support/distributions.ts";
 import { heldObjects } from "../../../../test/support/garbage.ts";
 import { scoredSide, tokenScores } from "../../../../test/support/token-scores.ts";
-import { tokenPlace } from "../side.ts";
+import { tokenKey } from "../side.ts";
 import { getUi, setUi } from "../store.ts";
 import { furtherLogprobs, unknownListed, usedRows, wantedOf } from "./known-distribution.ts";
 
@@ -13,7 +13,7 @@ it("finds what another side lists and this one does not know, place by place", (
   expect(unknownListed(one, [one, other])).toEqual([{ position: 0, id: 9 }]);
   expect(unknownListed(other, [one, other])).toEqual([{ position: 0, id: 1 }]);
   expect(unknownListed(one, [one])).toEqual([]);
-  const told = { ...one, further: new Map([[tokenPlace(0, 9), -3]]) };
+  const told = { ...one, further: new Map([[tokenKey(0, 9), -3]]) };
   expect(unknownListed(told, [one, other])).toEqual([]);
 });
 
@@ -38,8 +38,8 @@ it("asks for them with the hidden row of their place", async () => {
     ],
   ]);
   expect([...further]).toEqual([
-    [tokenPlace(1, 7), -7],
-    [tokenPlace(1, 8), -8],
+    [tokenKey(1, 7), -7],
+    [tokenKey(1, 8), -8],
   ]);
 });
 

@@ -1,15 +1,15 @@
-/** What a pass tells of each token beside its log-probability: its rank, the most probable tokens in its place, the entropy. */
+/** What a pass returns beside log-probabilities: a token's rank, the most probable tokens in its place, the entropy. */
 
 import type { EngineInfo } from "../../../core/ports.ts";
 import { libraryWorker } from "../../data/library-client.ts";
-import { type Distribution, type Rows, rankOf, type SideModel, tokenPlace } from "../side.ts";
+import { type Distribution, type Rows, rankOf, type SideModel, tokenKey } from "../side.ts";
 import type { Wanted } from "../worker/compute-service.ts";
 import type { PassResult } from "./scoring-run.ts";
 
 /** How many of the most probable tokens are kept in each place: ranks are known up to here. */
 export const TOP = 64;
 
-/** So many of them are listed beside each other: of these, each side tells its exact probability. */
+/** How many of them are listed beside each other, with the exact probability under each side. */
 export const LISTED = 5;
 
 /** Tokens of a vocabulary whose size is not known. */
@@ -19,8 +19,8 @@ const LARGE_VOCABULARY = 2 ** 18;
 const MOST_WHOLE = 2 ** 26;
 
 /**
- * What a pass over so many response tokens tells beside log-probabilities. An export to ONNX, which has no hidden states
- * to tell, tells whole distributions, of short responses only.
+ * What a pass over so many response tokens returns beside log-probabilities. An export to ONNX has no hidden states to
+ * return; it returns whole distributions instead, for short responses only.
  */
 export function wantedOf(
   { architecture, vocabulary }: Pick<EngineInfo, "architecture" | "vocabulary">,
@@ -34,7 +34,10 @@ export function wantedOf(
 
 const MOST_ROW_BYTES = 2 ** 28;
 
-/** The last used first. Rows live as long as a side has them, which undo or another library may hold. */
+/**
+ * The last used first: one list for the page, since one limit holds for all sides of all libraries. Rows live as long as
+ * a side has them, which undo or another library may hold.
+ */
 let kept: WeakRef<Rows>[] = [];
 
 /**
@@ -54,7 +57,7 @@ export function usedRows(rows: Rows, most = MOST_ROW_BYTES): Rows {
   return rows;
 }
 
-/** The distributions of a pass, with the texts of their tokens; null where it told none. */
+/** The distributions of a pass, with the texts of their tokens; null where it returned none. */
 export async function distributionOf(
   { logprobs, entropy, topIds, topLogprobs, hidden }: PassResult,
   model: SideModel,
@@ -85,7 +88,7 @@ export function unknownListed(
       ]),
     );
     for (const id of listed)
-      if (rankOf(of, position, id) === null && !of.further?.has(tokenPlace(position, id)))
+      if (rankOf(of, position, id) === null && !of.further?.has(tokenKey(position, id)))
         missing.push({ position, id });
   }
   return missing;
@@ -98,7 +101,7 @@ const NUMBERS_AT_ONCE = 2 ** 22;
 /** `headLogprobs` of a model: [ids] log-probabilities, each under a row of `hidden`. */
 export type AskHead = (hidden: Float32Array, ids: number[]) => Promise<Float32Array>;
 
-/** Log-probabilities of single tokens in their places, from what the pass told as `hidden`. */
+/** Log-probabilities of single tokens in their places, from the `hidden` that the pass returned. */
 export async function furtherLogprobs(
   of: Distribution,
   missing: readonly { position: number; id: number }[],
@@ -117,7 +120,7 @@ export async function furtherLogprobs(
       rows,
       some.map(({ id }) => id),
     );
-    for (const [i, { position, id }] of some.entries()) further.set(tokenPlace(position, id), logprobs[i]!);
+    for (const [i, { position, id }] of some.entries()) further.set(tokenKey(position, id), logprobs[i]!);
   }
   return further;
 }

@@ -45,8 +45,8 @@ const client = fake<ComputeClient>({
   }),
 });
 vi.spyOn(models, "worker").mockImplementation(async () => client);
-vi.spyOn(models, "teacherJob").mockImplementation(async () => ({}) as never);
-vi.spyOn(models, "job").mockImplementation(async () => ({}) as never);
+vi.spyOn(models, "teacherWorkload").mockImplementation(async () => ({}) as never);
+vi.spyOn(models, "workload").mockImplementation(async () => ({}) as never);
 vi.spyOn(models, "ensure").mockImplementation(async (role) => {
   opened.push(role);
   if (role === "student" && studentFault !== null) throw studentFault;

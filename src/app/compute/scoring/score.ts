@@ -102,7 +102,7 @@ async function openStudent(open: ScoringRun["open"]): Promise<string | null> {
   }
 }
 
-/** Of the two evidences of a what-if the longer one. */
+/** The longer of a what-if's two evidence texts. */
 function bothCounts(counts: TokenCounts, full: FullMethod | null): TokenCounts {
   return { ...counts, graph: Math.max(counts.graph, full?.counts?.graph ?? 0) };
 }
@@ -171,7 +171,7 @@ export const scoredLengths = ({ vanilla, graph, response }: Counts) => ({
 export async function planScoring(counts: Counts, { student }: { student: boolean }) {
   const [{ api }, job] = await Promise.all([
     models.worker(),
-    student ? models.job("score") : models.teacherJob(),
+    student ? models.workload("score") : models.teacherWorkload(),
   ]);
   return api.planScoring(job, scoredLengths(counts));
 }

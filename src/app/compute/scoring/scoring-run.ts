@@ -22,7 +22,7 @@ export interface Pass {
   label: string;
   promptIds: readonly number[];
   responseIds: readonly number[];
-  /** What to tell beside the log-probabilities; nothing when absent. */
+  /** What to return beside the log-probabilities; nothing when absent. */
   wanted?: Wanted;
 }
 
@@ -46,7 +46,7 @@ export interface ScoringRun {
    * stands before whatever is asked of the device without `open`, `score` and the like, which have it themselves.
    */
   checkStop(): void;
-  /** Scores in order, with progress and the time that is left; `onResult` is told of each pass as it ends, and waited for. */
+  /** Scores in order, with progress and the time that is left; `onResult` is called with each pass as it ends, and awaited. */
   score(
     passes: readonly Pass[],
     onResult: (index: number, result: PassResult, seconds: number) => void | Promise<void>,

@@ -4,7 +4,7 @@ import { fake } from "../../../../test/support/fake.ts";
 import { scoredSide, tokenScores } from "../../../../test/support/token-scores.ts";
 import type { ComputeClient } from "../clients.ts";
 import { models, useStudentRun } from "../models/models.ts";
-import { type Side, sideOf, teacherOf, tokenPlace } from "../side.ts";
+import { type Side, sideOf, teacherOf, tokenKey } from "../side.ts";
 import { getUi, setUi } from "../store.ts";
 import type { ScoringRun } from "./scoring-run.ts";
 import { computedSide, keepSide, keepUnion } from "./sides.ts";
@@ -50,16 +50,16 @@ it("asks the student only while it has the weights that scored", async () => {
     await keepUnion(run as ScoringRun);
     return [...(sideOf(getUi().scores.a!, "student")!.distribution?.further ?? new Map()).keys()];
   };
-  expect(await told()).toEqual([tokenPlace(0, 2)]);
+  expect(await told()).toEqual([tokenKey(0, 2)]);
 
   keepSide("a", listing(scoredSide("further", [-1, -1]), [1, 6, 3, 4]));
   // Other weights after as many steps.
   useStudentRun.setState({ id: "page-2" });
-  expect(await told()).toEqual([tokenPlace(0, 2)]);
-  expect(sideOf(getUi().scores.a!, "vanilla")!.distribution!.further!.has(tokenPlace(0, 6))).toBe(true);
+  expect(await told()).toEqual([tokenKey(0, 2)]);
+  expect(sideOf(getUi().scores.a!, "vanilla")!.distribution!.further!.has(tokenKey(0, 6))).toBe(true);
   useStudentRun.setState({ id: "page-1" });
   setUi({ models: { teacher: model(0), student: model(3) } });
-  expect(await told()).toEqual([tokenPlace(0, 2)]);
+  expect(await told()).toEqual([tokenKey(0, 2)]);
   setUi({ models: { teacher: model(0), student: model(2) } });
-  expect(await told()).toEqual([tokenPlace(0, 2), tokenPlace(0, 6)]);
+  expect(await told()).toEqual([tokenKey(0, 2), tokenKey(0, 6)]);
 });

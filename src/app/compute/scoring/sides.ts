@@ -12,9 +12,9 @@ import { type Controls, selectionOf } from "../../url/what-if.ts";
 import { models, useStudentRun } from "../models/models.ts";
 import type { Side, SideModel, StudentWeights } from "../side.ts";
 import { changeScores, getUi } from "../store.ts";
+import { withUnion } from "./internal/union.ts";
 import { distributionOf, wantedOf } from "./known-distribution.ts";
 import { type PassResult, type ScoringRun, scoreKey, scoringRuns } from "./scoring-run.ts";
-import { withUnion } from "./union.ts";
 
 /** A side that can be scored. */
 export interface SideSpec {
@@ -107,8 +107,8 @@ async function scoreInRun(run: ScoringRun, specs: readonly SideSpec[]): Promise<
 }
 
 /**
- * Makes each side of a decision's scores tell what any other lists. A further model that was closed is not opened again
- * for that: the run's memory plan has no place for it.
+ * Gives each side of a decision's scores the probabilities of what any other side lists. A further model that was
+ * closed is not opened again for that: the run's memory plan has no room for it.
  */
 export async function keepUnion(run: ScoringRun): Promise<void> {
   const sides = getUi().scores[run.key]?.sides ?? [];

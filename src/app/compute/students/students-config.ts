@@ -34,7 +34,7 @@ export interface StudentChoices {
   every: number;
   /** Unseen tasks that a student is measured on. */
   unseen: number;
-  /** Of the measurement; 0 is greedy. */
+  /** Temperature of the measurement; 0 is greedy. */
   temperature: number;
   learningRate: number;
   /** Largest norm of a step's gradient; a longer one is clipped to it. */

@@ -1,11 +1,15 @@
 import { describe, expect, it } from "vitest";
 import type { EvaluatedEpisode } from "../../../core/evaluation/index.ts";
 import { type ExperimentResults, recordedResultsSchema, type TrainEvent } from "../../../core/loop/index.ts";
+import {
+  studyPairs,
+  studyResults,
+  studyTables,
+} from "../../features/evidence-test/students/study-results.ts";
 import type { CellEvent } from "../worker/student-cell.ts";
 import { readRecorded } from "./recorded-results.ts";
 import { DEFAULT_CHOICES, studentConfig, studentGrid } from "./students-config.ts";
 import { curvesOf, followCell, measuredStudent, type Study, secondsLeft, waitingCells } from "./study.ts";
-import { studyPairs, studyResults, studyTables } from "./study-results.ts";
 
 /** Results of four tasks, with so many won. */
 const played = (won: number): EvaluatedEpisode[] =>

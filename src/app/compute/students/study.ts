@@ -52,7 +52,7 @@ export interface Study {
   cells: readonly StudentCell[];
   /** The parent before training; null until it is measured. */
   untrained: MeasuredStudent | null;
-  /** Of the unseen tasks, those that the game's shortest plan solves within the limit. */
+  /** The unseen tasks that the game's shortest plan solves within the limit. */
   oracle: { won: number; tasks: number } | null;
   /** What computed it: models and device. */
   about: { teacher: string | null; student: string; device: string } | null;

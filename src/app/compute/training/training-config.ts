@@ -1,8 +1,8 @@
-/** The config that the training form stands for, from the form, the open library and models, and the what-if. */
+/** The config that the training form describes, from the form, the open library and models, and the what-if. */
 import { isMade, MADE_KEYS, PRODUCTS } from "../../../core/environment/made-config.ts";
 import { InputError } from "../../../core/errors.ts";
 import { chosenTasks, type EnvironmentConfig, namedTasks } from "../../../core/loop/live-config.ts";
-import { taskPlace } from "../../../core/loop/task-place.ts";
+import { taskOrigin } from "../../../core/loop/task-origin.ts";
 import type { TrainConfig } from "../../../core/loop/train-config.ts";
 import { isOneOf } from "../../../core/one-of.ts";
 import { keysOfSelection } from "../../../core/retrieval/selection-keys.ts";
@@ -227,7 +227,7 @@ function checkPlace(
     chosenTasks(environment, open);
     return;
   }
-  taskPlace(environment);
+  taskOrigin(environment);
 }
 
 /** @throws InputError where the student would have nothing to be measured on, with the key */

@@ -35,7 +35,7 @@ export interface TrainingForm {
   where: Where;
   /** Name of the worker's target where `where` says one. */
   target: string;
-  /** Of the next run on a target; empty where it gets none. */
+  /** Name of the next run on a target; empty for none. */
   name: string;
   data: DataChoice;
   games: GamesChoice;
@@ -61,7 +61,7 @@ export const useTrainingForm = create<TrainingForm>(() => ({
 export const trainingForm = useTrainingForm.getState;
 export const setTrainingForm = useTrainingForm.setState;
 
-/** The choice of responses that the keys of the config stand for. */
+/** The choice of responses that the keys of the config mean. */
 export function responsesOf({ texts }: Pick<TrainingForm, "texts">): Responses {
   if (texts.environment === "true") return "live";
   return texts.sample === "true" ? "sample" : "recorded";
@@ -136,7 +136,7 @@ const PAPER = { batch_size: "", "settings.learning_rate": "" } as const;
 export const PRESETS = {
   "gc-opd": { method: "gc-opd", ...PAPER },
   "gc-opd+ga": { method: "gc-opd+ga", ...PAPER },
-  /** Of any method. For a tiny student and a few dozen episodes: a change can be seen after one step. */
+  /** Defaults for any method. For a tiny student and a few dozen episodes: a change can be seen after one step. */
   sample: { batch_size: "4", "settings.learning_rate": "1e-4" },
 } as const satisfies Record<string, Readonly<Record<string, string>>>;
 export type PresetName = keyof typeof PRESETS;

@@ -20,7 +20,7 @@ const LIBRARY = "Mine: sources.jsonl, 3 bytes, 1 records";
 function open(teacher: string): void {
   setUi({ library, libraries: [] });
   const both = { teacher: folder(teacher), student: folder("s") };
-  vi.spyOn(models, "job").mockResolvedValue(fake<Awaited<ReturnType<typeof models.job>>>(both));
+  vi.spyOn(models, "workload").mockResolvedValue(fake<Awaited<ReturnType<typeof models.workload>>>(both));
 }
 afterEach(() => {
   vi.restoreAllMocks();

@@ -12,8 +12,8 @@ import { models } from "../models/models.ts";
 import { getUi } from "../store.ts";
 import type { PlanToMeasure, TrainingPlan } from "../worker/training-run.ts";
 import { firstProblem } from "./form-problems.ts";
+import { chosenEpisodes, shownLibrary } from "./internal/training-data.ts";
 import { composeConfig } from "./training-config.ts";
-import { chosenEpisodes, shownLibrary } from "./training-data.ts";
 import { methodWords, trainingForm } from "./training-form.ts";
 import { watchPlan } from "./training-held-out.ts";
 import { useSending } from "./worker-training.ts";
@@ -36,7 +36,7 @@ export async function sameInputs(
   made: Record<string, string>,
 ): Promise<{ library: string | null; own: FolderFiles | null; differing: string[] }> {
   const { libraries, library } = getUi();
-  const { teacher, student } = await models.job("train");
+  const { teacher, student } = await models.workload("train");
   const possible: FingerprintModel[] =
     "student" in made
       ? [models.studentState().opened?.folder ?? student, student].map((own) => ({ student: own }))
@@ -51,7 +51,7 @@ export async function sameInputs(
   let differing = ["library"];
   for (const [i, { each, model }] of candidates.entries()) {
     const now: Record<string, string> = { library: libraryWords(each), ...model.words };
-    // Plans of earlier versions do not tell the models' contents.
+    // Plans of earlier versions do not record the models' contents.
     const other = Object.keys(now).filter(
       (name) => now[name] !== made[name] && now[name]!.split(CONTENTS)[0] !== made[name],
     );
@@ -70,7 +70,7 @@ function libraryWords({ title, files }: LibrarySummary): string {
   return `${title}: ${each.join("; ")}`;
 }
 
-/** Before what tells a model from another whose files have the same names and sizes. */
+/** Prefix of the digest that distinguishes models whose files have the same names and sizes. */
 const CONTENTS = "; contents ";
 
 /** The models that a run of this page began with, in words. */
@@ -110,7 +110,7 @@ export async function formPlan(): Promise<Omit<PagePlan, "id">> {
   const { library, episodes: all } =
     live === null ? await chosenEpisodes(trainingForm().data) : { library: shownLibrary(), episodes: [] };
   const episodes = all.slice(0, config.limit ?? all.length);
-  const { teacher, student } = await models.job("train");
+  const { teacher, student } = await models.workload("train");
   const pair =
     decision === null
       ? null
@@ -149,7 +149,7 @@ export async function formPlan(): Promise<Omit<PagePlan, "id">> {
 /** What a plan of the page will read and need. */
 export async function planTraining(plan: PlanToMeasure) {
   await models.ensureTokenizers();
-  const [{ api }, both] = await Promise.all([models.worker(), models.job("train")]);
+  const [{ api }, both] = await Promise.all([models.worker(), models.workload("train")]);
   const job = {
     named: both,
     student: { ...both, teacher: both.student, weights: "f32" as const },

@@ -18,12 +18,12 @@ import * as keptStudent from "../models/kept-student.ts";
 import { requirePlan } from "../models/memory.ts";
 import { models } from "../models/models.ts";
 import { configField } from "../runs/config-fields.ts";
-import { pageRuns } from "../runs/page-runs.ts";
-import type { Run } from "../runs/run.ts";
+import { pageRuns } from "../runs/internal/page-runs.ts";
+import { NO_FIGURES, type Run } from "../runs/run.ts";
 import { getRuns, newRunId, patchRun } from "../runs/runs-store.ts";
 import { getUi, IDLE_TRAINING, setUi } from "../store.ts";
-import { runTitle } from "./training-data.ts";
-import { follow, patchTraining, showProgress } from "./training-events.ts";
+import { runTitle } from "./internal/training-data.ts";
+import { follow, patchTraining, showProgress } from "./internal/training-events.ts";
 import { trainingForm } from "./training-form.ts";
 import type { KeptPlan, PagePlan } from "./training-plan.ts";
 import * as trainingPlan from "./training-plan.ts";
@@ -133,7 +133,7 @@ export class StudentTraining {
       showProgress("Opening the models", 0, 0);
       const asked = teacherOf(plan.method);
       await wait<unknown>(asked === "named" ? models.ensure("teacher") : models.closeTeacher());
-      const own = asked === "student" ? (prepared.own ?? (await models.job("train")).student) : null;
+      const own = asked === "student" ? (prepared.own ?? (await models.workload("train")).student) : null;
       const { api } = await wait(models.ensure("student"));
       if (plays) await wait(this.clients.computeWithGames());
       await wait(api.takePasses(passes));
@@ -145,17 +145,20 @@ export class StudentTraining {
         patchTraining({ watch: { pieces, label: watchLabel(shown), history: [] } });
       }
       const started = plan.id;
+      let faults = 0;
       const result = await api.train(
         { ...plan, watch: shown === null ? null : plan.watch },
         own,
         Comlink.proxy((event) => {
-          if (isLatest()) follow(event, started);
+          if (!isLatest()) return;
+          if (event.type === "loop" && event.event.type === "fault") faults++;
+          follow(event, started);
         }),
       );
       if (!isLatest()) return;
       this.#trained = true;
       const { finished } = result;
-      const { done, total, faults } = getUi().training;
+      const { done, total } = getRuns().runs[started]?.figures ?? NO_FIGURES;
       const { teacher, student } = getUi().models;
       const record = {
         ended: new Date().toISOString(),

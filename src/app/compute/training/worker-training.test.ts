@@ -4,12 +4,12 @@ import { fakeLibrary } from "../../../../test/support/fake-library.ts";
 import { librarySummary, taskSummary } from "../../../../test/support/summaries.ts";
 import { InputError } from "../../../core/errors.ts";
 import type { FolderFiles } from "../../data/files/blob-folder.ts";
+import { useWorkerCost, WorkerCost } from "../../features/training/worker-cost.ts";
 import { checkConfig } from "../runs/config-fields.ts";
 import { getRuns, newRun, useRuns } from "../runs/runs-store.ts";
 import type { Job, WorkerPlan as Planned } from "../runs/worker-answers.ts";
 import { setUi } from "../store.ts";
 import { chooseResponses, setTrainingForm, trainingForm, useTrainingForm } from "./training-form.ts";
-import { useWorkerCost, WorkerCost } from "./worker-cost.ts";
 import { WorkerTraining } from "./worker-training.ts";
 
 vi.mock("../runs/follow-worker.ts", () => ({ workerFollower: { takeJob: () => undefined } }));

@@ -17,8 +17,8 @@ import { getRuns, newRunId, useRuns } from "../runs/runs-store.ts";
 import type { PlannedThere, WorkerPlan } from "../runs/worker-answers.ts";
 import { worker } from "../runs/worker-client.ts";
 import { firstProblem } from "./form-problems.ts";
+import { recordsToSend, runTitle } from "./internal/training-data.ts";
 import { type ComposedConfig, composeConfig } from "./training-config.ts";
-import { recordsToSend, runTitle } from "./training-data.ts";
 import { setTrainingForm, type TrainingForm, trainingForm } from "./training-form.ts";
 
 /** What the start of a run is at, in words, how to end it, and what the last measured run will read. */
@@ -42,7 +42,7 @@ const page = { worker, models, library: libraryWorker, compose: composeConfig };
 export class WorkerTraining {
   /** What was sent under an id already: the choice that it was made from. */
   readonly #sent = new Map<string, string>();
-  /** Measuring and starting may want the same files: the second waits, and then finds them sent. */
+  /** Measuring and starting may want the same files: the second waits and then finds them already sent. */
   readonly #sending = new Turns();
 
   constructor(private readonly clients: typeof page) {}

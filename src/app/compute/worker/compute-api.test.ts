@@ -10,7 +10,7 @@ import type { TokenizerTexts } from "../../../text/index.ts";
 import type { FolderFiles } from "../../data/files/blob-folder.ts";
 import type { Role } from "../store.ts";
 import { ComputeApi } from "./compute-api.ts";
-import { ComputeService, type ModelsJob } from "./compute-service.ts";
+import { ComputeService, type ModelsWorkload } from "./compute-service.ts";
 import type { RunEvent, TrainingPlan } from "./training-run.ts";
 
 const SAMPLE = "public/sample";
@@ -91,7 +91,7 @@ it("a model whose vocabulary lacks ids of its role’s tokenizer is refused", as
 
 it("measures what a run will read; a new question ends the one before", async () => {
   await openModels();
-  const job: ModelsJob = {
+  const job: ModelsWorkload = {
     ...{ kind: "train", teacher: await sampleModel("teacher"), student: await sampleModel("student") },
     ...{ weights: "f32", limit: null },
   };

@@ -17,16 +17,16 @@ import type { RunLengths } from "../../../engine/native/index.ts";
 import type { WeightChoice } from "../../../tensor/index.ts";
 import { checkTokenizerFits, textCodec } from "../../../text/index.ts";
 import { blobFolder, type FolderFiles } from "../../data/files/blob-folder.ts";
-import type { LibraryApi } from "../../data/library/library.worker.ts";
 import { type RoleTexts, RoleTokenizers } from "../../data/library/role-tokenizers.ts";
-import { connectGames } from "../games/connected-games.ts";
-import type { BatchView } from "../runs/batch.ts";
+import type { LibraryApi } from "../../data/library-client.ts";
+import { connectGames } from "../games/internal/connected-games.ts";
+import type { BatchView } from "../runs/internal/batch.ts";
 import type { DeviceState, Role } from "../store.ts";
 import type {
   ComputeChoice,
   ComputeService,
-  ModelsJob,
   ModelsPlan,
+  ModelsWorkload,
   OnWork,
   OpenOptions,
   Wanted,
@@ -116,7 +116,7 @@ export class ComputeApi {
     return loaded;
   }
 
-  planScoring(job: ModelsJob, lengths: Record<Role, RunLengths>) {
+  planScoring(job: ModelsWorkload, lengths: Record<Role, RunLengths>) {
     return this.#service.plan(job, lengths);
   }
 
@@ -125,7 +125,7 @@ export class ComputeApi {
   }
 
   /** Measures what the run will read, and plans its memory. A new call ends the one before with an AbortError. */
-  async planTraining(job: ModelsJob, run: PlanToMeasure): Promise<ModelsPlan & { work: RunWork }> {
+  async planTraining(job: ModelsWorkload, run: PlanToMeasure): Promise<ModelsPlan & { work: RunWork }> {
     this.#measuring?.abort();
     const mine = new AbortController();
     this.#measuring = mine;
@@ -195,7 +195,7 @@ export class ComputeApi {
   }
 
   /**
-   * Does a small part of a run, to tell its time. The student is reopened from its folder and given back: what was
+   * Does a small part of a run to estimate its time. The student is reopened from its folder and given back: what was
    * open in its place is closed.
    *
    * @param own the frozen teacher where it is not the one that is open

@@ -22,8 +22,8 @@ import {
   ModelScorer,
   ModelTrainer,
   type PassOptions,
-  planJob,
   planTraining,
+  planWorkload,
   probeDevice,
   type RunLengths,
 } from "../../../engine/native/index.ts";
@@ -43,7 +43,7 @@ import { scoringEngineOf, type Teacher, uncountedMemory } from "./scoring-engine
 /** How far some work is: tokens or parameters. */
 export type OnWork = (progress: { done: number; total: number; unit: string }) => void;
 
-/** What to tell of each token beside its log-probability; `hidden`: what `headLogprobs` reads. */
+/** What to return for each token beside its log-probability; `hidden` is what `headLogprobs` reads. */
 export type Wanted = Pick<ScoreOptions, "topK" | "entropy"> & { hidden?: boolean };
 
 /**
@@ -53,7 +53,7 @@ export type Wanted = Pick<ScoreOptions, "topK" | "entropy"> & { hidden?: boolean
 export type Scored = ScoreResult & { hidden?: Float32Array };
 
 /** What two models are to do, for a plan of its memory. */
-export interface ModelsJob {
+export interface ModelsWorkload {
   kind: "score" | "train";
   /** Null where it takes no part. */
   teacher: FolderFiles | null;
@@ -214,7 +214,7 @@ export class ComputeService {
     });
   }
 
-  /** Throws `InputError` where a folder holds no model that can be opened, as far as its config and headers tell. */
+  /** Throws `InputError` where a folder holds no model that can be opened, judging by its config and headers. */
   async checkModel(folder: FolderFiles): Promise<void> {
     const reader = blobFolder(folder);
     await (scoringEngineOf(folder)?.check(reader) ?? readModelHeader(reader));
@@ -242,24 +242,28 @@ export class ComputeService {
   }
 
   /** What a job will need of the device; only the headers of the models' files are read. */
-  async plan(job: ModelsJob, lengths: Record<Role, RunLengths>): Promise<ModelsPlan> {
+  async plan(job: ModelsWorkload, lengths: Record<Role, RunLengths>): Promise<ModelsPlan> {
     const backend = this.#opened();
     const limit = job.limit ?? undefined;
     const uncounted = job.teacher === null ? [] : uncountedMemory(job.teacher, "The teacher");
-    const teacherJob =
+    const teacherWorkload =
       job.teacher === null || uncounted.length > 0
         ? null
         : { folder: blobFolder(job.teacher), weights: job.weights, ...lengths.teacher };
     if (job.student === null) {
       const teacher =
-        teacherJob &&
-        (await planJob(backend, teacherJob.folder, { ...teacherJob, kind: "score" as const, limit }));
+        teacherWorkload &&
+        (await planWorkload(backend, teacherWorkload.folder, {
+          ...teacherWorkload,
+          kind: "score" as const,
+          limit,
+        }));
       const plan = combinePlans(teacher === null ? {} : { teacher: teacher.plan });
       const passes = teacher === null ? {} : { teacher: { ...teacher, plan } };
       return { plan, problem: planProblem(plan, limit, backend), uncounted, passes };
     }
     const { plan, teacher, student } = await planTraining(backend, {
-      teacher: teacherJob,
+      teacher: teacherWorkload,
       student: { folder: blobFolder(job.student), kind: job.kind, ...lengths.student },
       limit,
     });
@@ -272,7 +276,7 @@ export class ComputeService {
 
   /** What a further model will need while it is open for such passes, beside teacher and student as `plan` has them. */
   async planOther(
-    job: ModelsJob,
+    job: ModelsWorkload,
     lengths: Record<Role, RunLengths>,
     other: { folder: FolderFiles; lengths: RunLengths },
   ): Promise<OtherPlan> {
@@ -285,7 +289,7 @@ export class ComputeService {
         problem: planProblem(present, job.limit ?? undefined, backend),
         uncounted: [...uncounted, ...left],
       };
-    const { plan: added } = await planJob(backend, blobFolder(other.folder), {
+    const { plan: added } = await planWorkload(backend, blobFolder(other.folder), {
       ...other.lengths,
       kind: "score",
       weights: job.weights,
@@ -304,7 +308,7 @@ export class ComputeService {
       if (model instanceof ModelScorer) model.takePasses(passes[role] ?? {});
   }
 
-  /** Scores responses under one model, in the order of the requests. Nothing else is told but what is `wanted`. */
+  /** Scores responses under one model, in the order of the requests. It returns only what is `wanted`. */
   score(
     role: Role | "other",
     requests: readonly ScoreRequest[],
@@ -315,7 +319,7 @@ export class ComputeService {
     return this.#work((signal) => model.score(requests, { ...wanted, signal, onProgress: onWork }));
   }
 
-  /** Log-probabilities of single tokens from what `score` told as `hidden`; see `ModelScorer.headLogprobs`. */
+  /** Log-probabilities of single tokens from the `hidden` that `score` returned; see `ModelScorer.headLogprobs`. */
   headLogprobs(role: Role | "other", hidden: Float32Array, ids: readonly number[]): Promise<Float32Array> {
     const model = this.#scorer(role);
     return this.#work((signal) => model.headLogprobs(hidden, ids, { signal }));

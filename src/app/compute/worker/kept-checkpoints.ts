@@ -3,7 +3,7 @@ import { InputError } from "../../../core/errors.ts";
 import type { Checkpoint, CheckpointState, CheckpointStore } from "../../../core/loop/index.ts";
 import type { FolderWriter } from "../../../core/ports.ts";
 import { type BlobFolder, BlobFolderWriter, blobFolder } from "../../data/files/blob-folder.ts";
-import { keepRunCheckpoint, newestCheckpoint } from "../runs/run-checkpoints.ts";
+import { keepRunCheckpoint, newestCheckpoint } from "../runs/internal/run-checkpoints.ts";
 
 /** A store that gives back the folder of its newest checkpoint, of model and optimizer. */
 export interface FolderStore extends CheckpointStore {

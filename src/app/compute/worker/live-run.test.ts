@@ -13,7 +13,7 @@ vi.mock("../runs/live-archive.ts", () => ({
     kept.set(episode, outcome),
   dropOutcome: async (_run: string, episode: string) => kept.delete(episode),
 }));
-vi.mock("../games/connected-games.ts", async (original) => ({
+vi.mock("../games/internal/connected-games.ts", async (original) => ({
   ...(await original<object>()),
   playedAtOnce: async (_environment: string, asked: number) => asked,
   openTasks: (_config: object, tasks: readonly string[], template?: object) =>

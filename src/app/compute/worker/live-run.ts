@@ -12,7 +12,7 @@ import {
 } from "../../../core/loop/index.ts";
 import type { Sampler } from "../../../core/ports.ts";
 import type { Source } from "../../../core/record/schema.ts";
-import { connectedPlans, openTasks, playedAtOnce, templateOf } from "../games/connected-games.ts";
+import { connectedPlans, openTasks, playedAtOnce, templateOf } from "../games/internal/connected-games.ts";
 import { dropOutcome, keepPlayed } from "../runs/live-archive.ts";
 import type { KeptLiveRun, LiveOutcome, LiveRunEvent } from "../runs/live-run.ts";
 
@@ -30,7 +30,7 @@ export interface LiveRunWork {
   emit: (event: LiveRunEvent) => void | Promise<void>;
 }
 
-/** Plays what is missing of a run. Each episode is kept, and told, as it ends. */
+/** Plays what a run still lacks. Each episode is kept and reported as it ends. */
 export async function playLiveRun(work: LiveRunWork): Promise<void> {
   const { plan, model } = work.run;
   const { environment, tasks, max_decisions, max_tokens, prompt } = plan;

@@ -24,7 +24,7 @@ export interface Teacher extends Omit<Scorer, "score"> {
     requests: readonly ScoreRequest[],
     options?: ScoreOptions & { hidden?: boolean },
   ): Promise<(ScoreResult & { hidden?: Float32Array })[]>;
-  /** [ids] log-probabilities of single tokens, each under a row of what `score` told as `hidden`: no pass is made. */
+  /** [ids] log-probabilities of single tokens, each under a row of the `hidden` that `score` returned. */
   headLogprobs(hidden: Float32Array, ids: readonly number[], options?: WorkOptions): Promise<Float32Array>;
 }
 
@@ -33,7 +33,7 @@ export interface ScoringEngine {
   format: string;
   /** Whether a folder with files of these names holds such a model. */
   reads(names: readonly string[]): boolean;
-  /** @throws InputError for a folder that it cannot open, as far as headers tell */
+  /** @throws InputError for a folder that it cannot open, judging by headers alone */
   check(folder: FolderReader): Promise<unknown>;
   /** What its memory is, as a sentence's end: the plan of a job does not count it. `bytes`: of all files. */
   memory(bytes: number): string;

@@ -12,7 +12,7 @@ import {
 } from "../../../core/loop/index.ts";
 import { ModelTrainer } from "../../../engine/native/index.ts";
 import { type BlobFolder, BlobFolderWriter, blobFolder } from "../../data/files/blob-folder.ts";
-import { openTasks, playedAtOnce, templateOf } from "../games/connected-games.ts";
+import { openTasks, playedAtOnce, templateOf } from "../games/internal/connected-games.ts";
 import type { FolderStore } from "./kept-checkpoints.ts";
 import {
   type LiveTraining,

@@ -26,7 +26,7 @@ import { taskKey } from "../../../core/record/library.ts";
 import type { Episode, Source } from "../../../core/record/schema.ts";
 import type { FolderFiles } from "../../data/files/blob-folder.ts";
 import type { TaskName, TaskRef } from "../../data/model.ts";
-import { openTasks, playedAtOnce, templateOf } from "../games/connected-games.ts";
+import { openTasks, playedAtOnce, templateOf } from "../games/internal/connected-games.ts";
 import type { PickedPrompt } from "../runs/live-run.ts";
 import { type FolderStore, KeptCheckpoints } from "./kept-checkpoints.ts";
 
@@ -34,7 +34,7 @@ import { type FolderStore, KeptCheckpoints } from "./kept-checkpoints.ts";
 export interface LiveTraining {
   environment: EnvironmentConfig;
   tasks: readonly string[];
-  /** What tells the games from others of the same names; absent until they are open. */
+  /** Distinguishes the games from others of the same names; absent until they are open. */
   games?: string;
   /** In place of the environment's own. */
   prompt?: PickedPrompt;

@@ -16,7 +16,7 @@ const FREE_BYTES = 256 * 2 ** 20;
 
 /**
  * The files in a .zip, in its order. Takes as long as inflating takes: the page asks a worker (`unpackArchive` of
- * workers/clients.ts).
+ * compute/clients.ts).
  *
  * @throws InputError for what is not an archive, and for one that unpacks to more than a model folder has
  */

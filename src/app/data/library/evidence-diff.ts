@@ -27,7 +27,7 @@ export interface EvidenceDiff {
 const LINES_EDITS = 1_500;
 const WORDS_EDITS = 500;
 
-/** Of the characters, that must be on both sides for words to be marked: below, the lines are others altogether. */
+/** Share of the characters that both sides must have for words to be marked; below it, the lines are simply different. */
 const LEAST_COMMON = 0.3;
 
 const NOTHING = { lines: [], removed: 0, added: 0, whole: false } as const;

@@ -4,7 +4,7 @@ import { EPISODES, jsonLines, SOURCES, TASK } from "../../../../e2e/own-files.ts
 import { nextRelease, tokenizerFiles } from "../../../../test/support/tokenizers.ts";
 import { environmentRules } from "../../../core/environment/environment.ts";
 import { loadTokenizer, type TokenizerTexts } from "../../../text/index.ts";
-import { LibraryService } from "./library-service.ts";
+import { LibraryService } from "../worker/library-service.ts";
 
 const QWEN3 = tokenizerFiles("tokenizer");
 const QWEN3_5: TokenizerTexts = {

@@ -4,7 +4,7 @@ import { InputError } from "../../../core/errors.ts";
 import type { TokenizerTexts } from "../../../text/index.ts";
 import type { ShippedLibrary } from "../../url/library-link.ts";
 import type { FolderFiles } from "../files/blob-folder.ts";
-import type { RecordInput } from "../files/record-file.ts";
+import type { RecordInput } from "../files/internal/record-file.ts";
 
 const manifestSchema = z.looseObject({
   title: z.string(),

@@ -6,7 +6,7 @@ import { prepareTask, retrieveEpisode } from "../../../core/retrieval/index.ts";
 import { selectSources } from "../../../core/retrieval/selection.ts";
 import { describeFault } from "../../base/faults.ts";
 import type { ColumnBatch, TaskColumns } from "../model.ts";
-import type { RecordLibrary, TaskRecords } from "./record-library.ts";
+import type { RecordLibrary, TaskRecords } from "../worker/record-library.ts";
 
 /** Not counted yet. */
 export const UNCOUNTED = -1;
@@ -16,7 +16,7 @@ export const UNREADABLE = -2;
 export interface TaskCounts {
   /** Distinct locators, over all executions. */
   states: number;
-  /** Of them, visited by at least two distinct executions. */
+  /** Those visited by at least two distinct executions. */
   sharedStates: number;
   /** Student decisions with at least one matched visit: I_x(z_t) is not empty. */
   matched: number;
@@ -129,7 +129,7 @@ export class ColumnCounter {
     void this.#run();
   }
 
-  /** Somebody waits for something else: counting stands back for a moment. */
+  /** Something more urgent is waiting: counting pauses for a moment. */
   standBack(): void {
     this.#asked = performance.now();
   }

@@ -2,7 +2,7 @@
  * Which part of a drawing is seen, and how large: a scale and a shift, and pure functions that change them. A point p of
  * the drawing is seen at (k · p.x + x, k · p.y + y). All lengths are CSS pixels.
  */
-import type { Point } from "./graph-geometry.ts";
+import type { Point } from "./internal/graph-geometry.ts";
 
 export interface GraphView extends Point {
   /** Scale: 1 is the drawing's own size. */

@@ -1,4 +1,5 @@
 /** The graph that is on the screen, for keys that are pressed elsewhere on the page. */
+import { Shown } from "../../base/shown.ts";
 
 export interface GraphControls {
   /** Around the middle; more than 1 is larger. */
@@ -7,15 +8,10 @@ export interface GraphControls {
   fit(): void;
 }
 
-let shown: GraphControls | null = null;
+const graph = new Shown<GraphControls>();
 
 /** Null where no graph is drawn. */
-export const shownGraph = (): GraphControls | null => shown;
+export const shownGraph = (): GraphControls | null => graph.present;
 
 /** Makes a graph the shown one. Returns the undo. */
-export function showGraph(controls: GraphControls): () => void {
-  shown = controls;
-  return () => {
-    if (shown === controls) shown = null;
-  };
-}
+export const showGraph = (controls: GraphControls): (() => void) => graph.show(controls);

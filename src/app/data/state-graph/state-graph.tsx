@@ -11,10 +11,12 @@ import { AXES, type Axis, type VisitRef } from "../../url/place.ts";
 import type { Execution, TaskModel } from "../model.ts";
 import { navigate } from "../navigate.ts";
 import { useData } from "../store.ts";
-import { axisLabels } from "./axis-labels.ts";
 import { describeNode, visitsOf } from "./describe-node.ts";
-import { edgeTotals } from "./edge-kinds.ts";
-import { CANVAS_FROM, graphScene } from "./graph-canvas.ts";
+import { ZOOM_STEP } from "./graph-view.ts";
+import { HighlightChips } from "./highlight-chips.tsx";
+import { axisLabels } from "./internal/axis-labels.ts";
+import { edgeTotals } from "./internal/edge-kinds.ts";
+import { CANVAS_FROM, graphScene } from "./internal/graph-canvas.ts";
 import {
   Edges,
   HighlightPaths,
@@ -23,13 +25,11 @@ import {
   References,
   StudentMarks,
   StudentPath,
-} from "./graph-drawing.tsx";
-import { executionPath, geometry } from "./graph-geometry.ts";
-import { graphLabels } from "./graph-labels.ts";
-import { ZOOM_STEP } from "./graph-view.ts";
-import { GraphViewport } from "./graph-viewport.tsx";
-import { HighlightChips } from "./highlight-chips.tsx";
-import { partOfTask, RELEVANT_FROM, relevantStates } from "./relevant.ts";
+} from "./internal/graph-drawing.tsx";
+import { executionPath, geometry } from "./internal/graph-geometry.ts";
+import { graphLabels } from "./internal/graph-labels.ts";
+import { GraphViewport } from "./internal/graph-viewport.tsx";
+import { partOfTask, RELEVANT_FROM, relevantStates } from "./internal/relevant.ts";
 import { shownGraph } from "./shown-graph.ts";
 
 /** Which states are drawn; null: all of a small graph, the relevant ones of a large one. */

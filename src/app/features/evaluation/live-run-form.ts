@@ -11,8 +11,8 @@ import {
   type PlayConfig,
 } from "../../../core/loop/live-config.ts";
 import { describeIssue } from "../../../core/record/describe-issue.ts";
+import type { GameTask } from "../../compute/games/find-games.ts";
 import { findGames } from "../../compute/games/find-games.ts";
-import type { GameTask } from "../../compute/games/games-service.ts";
 import type { PickedTasks } from "../../compute/games/picked-files.ts";
 import { simulatorProblem } from "../../compute/games/simulator.ts";
 import { type Field, fieldKey, readField, schemaFields } from "../../compute/runs/config-fields.ts";

@@ -106,7 +106,7 @@ export class LiveRuns {
     }
   }
 
-  /** What records call the open model of a role, and what tells it from others. */
+  /** What records call the open model of a role, and what distinguishes it from others. */
   async #openModelOf(role: Role): Promise<KeptLiveRun["model"]> {
     const opened = getUi().models[role];
     if (opened === null) throw new Error(`no ${role} is open`);
@@ -145,7 +145,7 @@ export class LiveRuns {
     });
   }
 
-  /** Ends the present run: at once where the model lets itself be asked, else with its worker. */
+  /** Ends the present run: at once where the model can be asked to stop, otherwise by ending its worker. */
   async cancel(): Promise<void> {
     const id = getUi().liveRun;
     if (id === null || liveRunOf(id)?.state !== "running") return;

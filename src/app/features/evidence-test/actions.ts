@@ -1,9 +1,9 @@
 /** Actions of the evidence test beside its steps. */
 import { type Action, type Blocked, needs, noModelAtWork } from "../../compute/action.ts";
-import { scoreSweep } from "../../compute/gate/run-sweep.ts";
 import { useOptimal } from "../../compute/open/optimal.ts";
-import { studentComparison } from "../../compute/students/run-students.ts";
 import { shippedName } from "../../url/library-link.ts";
+import { scoreSweep } from "./run-sweep.ts";
+import { studentComparison } from "./students/run-students.ts";
 
 const inTheTest: Blocked = ({ place }) => (place.view === "evidence-test" ? null : "go to Evidence first");
 

@@ -9,7 +9,7 @@ import { useUi } from "../../compute/store.ts";
 import { navigate } from "../../data/navigate.ts";
 import { formatPlace } from "../../url/link.ts";
 import { CONTEXT_TITLES, change, share } from "./gate-words.ts";
-import { decisionPlace, gain, goToScoredFurther, ORDERS, type Order, useOrder } from "./step-decisions.ts";
+import { decisionLocation, gain, goToScoredFurther, ORDERS, type Order, useOrder } from "./step-decisions.ts";
 
 const ORDER_TITLES: Record<Order, string> = {
   scored: "as they were scored",
@@ -68,7 +68,7 @@ export function DecisionPanel({ list, at }: { list: readonly GateDecision[]; at:
 function What({ shown }: { shown: GateDecision }) {
   const place = useUi((ui) => ui.place);
   const decision = useUi((ui) => ui.decision);
-  const there = { ...place, ...decisionPlace(shown), view: "task" } as const;
+  const there = { ...place, ...decisionLocation(shown), view: "task" } as const;
   const loaded =
     decision?.episode === shown.episode && decision.decision === shown.decision ? decision : null;
   return (

@@ -25,8 +25,7 @@ import { NothingOpen } from "../../compute/open/nothing-open.tsx";
 import { openDropped } from "../../compute/open/open.ts";
 import { askForOptimal, useOptimal } from "../../compute/open/optimal.ts";
 import { setUi, useUi } from "../../compute/store.ts";
-import type { KnownOptimal } from "../../data/library/known-optimal.ts";
-import type { LibrarySummary } from "../../data/model.ts";
+import type { KnownOptimal, LibrarySummary } from "../../data/model.ts";
 import { navigate } from "../../data/navigate.ts";
 import { shippedName } from "../../url/library-link.ts";
 import { selectionWords } from "../../url/what-if.ts";
@@ -34,7 +33,7 @@ import { DecisionPanel } from "./decision-panel.tsx";
 import { GateChart } from "./gate-chart.tsx";
 import { GateSettings, GateStart } from "./gate-controls.tsx";
 import { answer, changeText, gateCsv, pairName } from "./gate-words.ts";
-import { decisionPlace, ordered, shownAt, useOrder } from "./step-decisions.ts";
+import { decisionLocation, ordered, shownAt, useOrder } from "./step-decisions.ts";
 import { StudentsSettings } from "./students/students-controls.tsx";
 import { StudentsPanel } from "./students/students-panel.tsx";
 import { SweepPanel } from "./sweep-panel.tsx";
@@ -107,7 +106,7 @@ function Test({ library, known }: { library: LibrarySummary; known: KnownOptimal
   // The address names what is shown: the other views then show the same decision. One that a link names may be scored yet.
   const lost = at < 0 && first !== undefined && (place.episode === null || !running);
   useEffect(() => {
-    if (lost) navigate(decisionPlace(first));
+    if (lost) navigate(decisionLocation(first));
   }, [lost, first]);
   const said = here === null ? null : answer(here.summary);
   const ofMiniature = shippedName(library.link) === "miniature";

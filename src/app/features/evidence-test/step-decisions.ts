@@ -38,7 +38,7 @@ export const shownAt = (list: readonly GateDecision[], place: Place): number =>
   list.findIndex((each) => sameDecision(each, place));
 
 /** The place of a decision, in whichever view. */
-export const decisionPlace = ({ task, environment, episode, decision }: GateDecision) => ({
+export const decisionLocation = ({ task, environment, episode, decision }: GateDecision) => ({
   ...{ task, environment, episode, decision },
   ...{ token: null, visit: null, part: null },
 });
@@ -67,5 +67,5 @@ export function aScoredFurther(by: 1 | -1): Blocked {
 export function goToScoredFurther(by: 1 | -1): void {
   const list = present();
   const next = list[shownAt(list, getUi().place) + by];
-  if (next !== undefined) navigate(decisionPlace(next), "rest");
+  if (next !== undefined) navigate(decisionLocation(next), "rest");
 }

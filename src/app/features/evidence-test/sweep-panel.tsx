@@ -9,6 +9,11 @@ import { saveFile } from "../../base/save-file.ts";
 import { shownText } from "../../base/text/shown-text.ts";
 import { isModelAtWork } from "../../compute/computing.ts";
 import { gateSelection } from "../../compute/gate/run-gate.ts";
+import { useMemory } from "../../compute/models/memory.ts";
+import { scoringRuns } from "../../compute/scoring/score.ts";
+import { useUi } from "../../compute/store.ts";
+import type { KnownOptimal } from "../../data/model.ts";
+import { selectionWords } from "../../url/what-if.ts";
 import {
   presentSweep,
   SWEEP_DECISIONS,
@@ -18,12 +23,7 @@ import {
   scoreSweep,
   sweepSetting,
   useSweeps,
-} from "../../compute/gate/run-sweep.ts";
-import { useMemory } from "../../compute/models/memory.ts";
-import { scoringRuns } from "../../compute/scoring/score.ts";
-import { useUi } from "../../compute/store.ts";
-import type { KnownOptimal } from "../../data/library/known-optimal.ts";
-import { selectionWords } from "../../url/what-if.ts";
+} from "./run-sweep.ts";
 import { SweepChart } from "./sweep-chart.tsx";
 import { coverageSeries, gateSeries, SWEEP_WORDS, sweepAxis, sweepCsv } from "./sweep-words.ts";
 

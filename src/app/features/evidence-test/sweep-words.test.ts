@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { GATE_CONTEXTS, type GateSummary } from "../../../core/gate/index.ts";
-import { SWEEPS, type SweepId, type Swept } from "../../compute/gate/run-sweep.ts";
+import { SWEEPS, type SweepId, type Swept } from "./run-sweep.ts";
 import { coverageSeries, gateSeries, sweepAxis, sweepCsv } from "./sweep-words.ts";
 
 /** A figure of 0.1 more for each point. */

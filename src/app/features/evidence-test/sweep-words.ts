@@ -1,8 +1,8 @@
 /** The curves of the evidence test: what they are called, where their points lie, and their table. */
 import { GATE_CONTEXTS } from "../../../core/gate/index.ts";
 import { countOf } from "../../../core/plural.ts";
-import { SWEEPS, type SweepId, type Swept } from "../../compute/gate/run-sweep.ts";
 import { CONTEXT_TITLES } from "./gate-words.ts";
+import { SWEEPS, type SweepId, type Swept } from "./run-sweep.ts";
 import type { SweepAxis, SweepSeries } from "./sweep-chart.tsx";
 
 interface SweepWords {
@@ -36,7 +36,7 @@ export const SWEEP_WORDS: Record<SweepId, SweepWords> = {
   },
 };
 
-/** Of each point, where it lies on the axis. */
+/** Where each point lies on the axis. */
 const placed = ({ sweep, tasks, rows }: Pick<Swept, "sweep" | "tasks" | "rows">): number[] =>
   rows.map(({ value, covered }, n) =>
     sweep === "k" ? n / (rows.length - 1) : sweep === "failures" ? value : tasks === 0 ? 0 : covered / tasks,

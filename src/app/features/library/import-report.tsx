@@ -77,7 +77,7 @@ export function ImportReport({ library, report }: { library: string; report: Rep
   );
 }
 
-/** What to do where nothing in the recordings tells the environment: say it, and import them again. */
+/** What to do where the recordings do not name their environment: name it, and import them again. */
 function OtherEnvironment({ library }: { library: string }) {
   const known = useUi((ui) => libraryOf(ui.libraries, library)?.imported ?? null);
   const busy = useUi((ui) => ui.opening !== null);

@@ -8,12 +8,12 @@ import { RunButtons } from "../../compute/run-card/run-buttons.tsx";
 import { leftText, RunStateLine } from "../../compute/run-card/run-state.tsx";
 import { MOST_CURVES, numberOf, type Series, seriesOf } from "../../compute/run-card/series.ts";
 import type { Run } from "../../compute/runs/run.ts";
-import { runPolicy } from "../../compute/runs/run-policy.ts";
 import { useTags } from "../../compute/runs/run-tags.ts";
 import { useUi } from "../../compute/store.ts";
 import { navigate } from "../../data/navigate.ts";
 import { formatPlace } from "../../url/link.ts";
 import { MOST_RUNS } from "../../url/place.ts";
+import { runPolicy } from "./run-policy.ts";
 import {
   type Column,
   columnsFor,

@@ -177,7 +177,7 @@ function textsOf(target: Target | undefined): Texts {
   return Object.fromEntries(Object.entries(target).map(([key, value]) => [key, text(value)]));
 }
 
-/** What a text stands for. One that is no number stays a text, and the worker says what it expected. */
+/** The value of a text. One that is no number stays a text, and the worker says what it expected. */
 function givenBy(as: TargetKey["as"], text: string): unknown {
   const words = text.split(/\s+/);
   if (as === "words") return words;

@@ -1,5 +1,6 @@
 /** How the evidence is shown, and opening its editor, from a key or a button: who asks for it is taken to it. */
 import { create } from "zustand";
+import { Shown } from "../../base/shown.ts";
 
 export const EVIDENCE_MODES = ["text", "changes", "edit"] as const;
 export type EvidenceMode = (typeof EVIDENCE_MODES)[number];
@@ -18,23 +19,14 @@ export function keepDraft(at: string, text: string | null): void {
 
 export const showEvidence = (mode: EvidenceMode | null): void => useEvidenceMode.setState({ mode });
 
-/** An editor was asked for and is not drawn yet. */
-let waiting = false;
-let shown: (() => void) | null = null;
+/** The editor, by the function that takes the user to it. */
+const editor = new Shown<() => void>();
 
 /** Shows the evidence editor of the task view, in sight and with the focus. */
 export function openEvidenceEditor(): void {
-  waiting = shown === null;
-  shown?.();
+  editor.whenShown((focus) => focus());
   showEvidence("edit");
 }
 
 /** The editor is drawn: `focus` takes the user to it. Returns the undo. */
-export function evidenceEditorShown(focus: () => void): () => void {
-  shown = focus;
-  if (waiting) focus();
-  waiting = false;
-  return () => {
-    if (shown === focus) shown = null;
-  };
-}
+export const evidenceEditorShown = (focus: () => void): (() => void) => editor.show(focus);

@@ -49,7 +49,7 @@ export function visitMarks(
   return { sources, student };
 }
 
-/** The marks of one row as a short string that changes exactly when they do: lets unchanged rows be left alone. */
+/** The marks of one row as a short string that changes exactly when they do, so that unchanged rows are left alone. */
 export function rowMarks(marks: ReadonlyMap<number, MarkFlags> | undefined): string {
   return marks === undefined ? "" : [...marks].map(([position, flags]) => `${position}${flags}`).join(" ");
 }

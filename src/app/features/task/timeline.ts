@@ -25,7 +25,7 @@ const KIND_OF: Record<Reference["relation"], MatchKind> = {
 
 export interface TimelineCell {
   kind: MatchKind;
-  /** Of the record that the kind is of: a failed one only where no successful one is retained. */
+  /** Outcome of the record behind `kind`: a failed one only where no successful one is retained. */
   outcome: "success" | "failure" | null;
   /** Mean |Δ| over the response tokens, in nats; null where it is not scored. */
   change: number | null;

@@ -4,9 +4,9 @@ import { type Action, aDecision, needs } from "../../compute/action.ts";
 import { saveWhatIf } from "../../compute/scoring/what-if-record.ts";
 import { getUi } from "../../compute/store.ts";
 import { navigate } from "../../data/navigate.ts";
-import { resetWhatIf } from "../../data/reset-what-if.ts";
 import { CONTROL_TITLES, FULL_METHOD, whatIfWords } from "../../url/what-if.ts";
 import { openEvidenceEditor } from "./evidence-editing.ts";
+import { resetWhatIf } from "./reset-what-if.ts";
 import { changeRetrieval, switchSource } from "./what-if.ts";
 
 export const WHAT_IF: readonly Action[] = [

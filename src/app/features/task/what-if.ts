@@ -5,13 +5,13 @@ import type { Pin } from "../../../core/retrieval/types.ts";
 import { navigate } from "../../data/navigate.ts";
 import { getData } from "../../data/store.ts";
 import { samePart } from "../../url/part-name.ts";
-import type { WhatIf } from "../../url/what-if.ts";
+import type { WhatIfFields } from "../../url/what-if.ts";
 
 /**
  * Changes what is retrieved. Parts of a retained record that are left out are shown again: they were of the record that
  * was retained before.
  */
-export function changeRetrieval(change: Partial<WhatIf>): void {
+export function changeRetrieval(change: Partial<WhatIfFields>): void {
   const leaveOut = getData().place.leaveOut.filter(({ record }) => record === "student");
   navigate({ ...change, leaveOut, part: null }, "push");
 }

@@ -2,7 +2,6 @@
 
 import { type Action, aDecision, aPrompt, needs, noModelAtWork, scores } from "../../compute/action.ts";
 import { openHub } from "../../compute/hub/hub.ts";
-import { usePickedModel } from "../../compute/models/other-model.ts";
 import { getRuns } from "../../compute/runs/runs-store.ts";
 import { scoreDecision, scoringRuns } from "../../compute/scoring/score.ts";
 import { getUi } from "../../compute/store.ts";
@@ -15,6 +14,7 @@ import { scoreChanges } from "./changes/changes.ts";
 import { compareSides, standardOf } from "./comparison.ts";
 import { scoreDistributions } from "./distribution.ts";
 import { largestChanges } from "./largest-changes.ts";
+import { usePickedModel } from "./other-model.ts";
 import { scoreReferences } from "./teacher/other-references.ts";
 import { askTeacher } from "./teacher/teacher-actions.ts";
 

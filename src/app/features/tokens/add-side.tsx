@@ -1,13 +1,13 @@
 /** A further side of a scored response: the teacher under other evidence, or another model. */
 import { useEffect, useRef, useState } from "react";
 import { CONTROLS, SOURCE_BUDGETS } from "../../../core/retrieval/selection.ts";
-import { usePickedModel } from "../../compute/models/other-model.ts";
 import { addEvidenceSide } from "../../compute/scoring/sides.ts";
 import { useUi } from "../../compute/store.ts";
 import { MOST_SIDES } from "../../url/place.ts";
 import { evidenceSideKey } from "../../url/sides.ts";
 import { CONTROL_TITLES, type Controls, NO_CONTROLS, parseBudget } from "../../url/what-if.ts";
 import { FurtherModel } from "./further-model.tsx";
+import { usePickedModel } from "./other-model.ts";
 
 export function AddSide({ taken, busy }: { taken: readonly string[]; busy: boolean }) {
   const subset = useUi(({ place }) => place.subset);

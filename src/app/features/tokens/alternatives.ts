@@ -1,6 +1,6 @@
 /** What could have stood in one place: the most probable tokens of both compared sides in one list. */
 import { LISTED } from "../../compute/scoring/known-distribution.ts";
-import { type Distribution, rankOf, type Side, tokenPlace } from "../../compute/side.ts";
+import { type Distribution, rankOf, type Side, tokenKey } from "../../compute/side.ts";
 
 export interface Alternative {
   id: number;
@@ -30,7 +30,7 @@ export function alternatives(base: Side, side: Side, position: number, text: str
     const { top, topLogprobs } = distribution;
     const rank = rankOf(distribution, position, id);
     if (id === own) return { logprob: of.logprobs[position]!, atMost: false, rank };
-    const exact = distribution.further?.get(tokenPlace(position, id));
+    const exact = distribution.further?.get(tokenKey(position, id));
     if (rank === null && exact !== undefined) return { logprob: exact, atMost: false, rank };
     return { logprob: topLogprobs[position * top + (rank ?? top) - 1]!, atMost: rank === null, rank };
   };

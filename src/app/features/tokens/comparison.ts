@@ -8,7 +8,7 @@ import type { Comparison } from "../../url/place.ts";
 export interface Compared {
   /** All that there are, in order. */
   sides: readonly Side[];
-  /** Of them, those of the shown tokens: a column each. The others have tokens of their own. */
+  /** Those with the shown tokens: one column each. The others have tokens of their own. */
   columns: readonly Side[];
   /** Δ is log p of `side` − log p of `base`. */
   base: Side;

@@ -8,7 +8,6 @@ import { faultNotice } from "../../base/faults.ts";
 import { shownName } from "../../base/text/shown-text.ts";
 import { unpackArchive } from "../../compute/clients.ts";
 import { partsText } from "../../compute/models/memory-note.tsx";
-import { otherModel, usePickedModel } from "../../compute/models/other-model.ts";
 import { MODEL_FOLDER, sharedModelByPath } from "../../compute/models/shared-model.ts";
 import { SharedPathDialog } from "../../compute/open/shared-path-dialog.tsx";
 import { useRuns } from "../../compute/runs/runs-store.ts";
@@ -16,6 +15,7 @@ import { scoreKey } from "../../compute/scoring/score.ts";
 import { setUi, useUi } from "../../compute/store.ts";
 import type { FolderFiles } from "../../data/files/blob-folder.ts";
 import { modelFolders } from "../../data/files/model-folder.ts";
+import { otherModel, usePickedModel } from "./other-model.ts";
 
 /** Says what a model will need. */
 async function pick(files: () => Promise<FolderFiles>): Promise<void> {

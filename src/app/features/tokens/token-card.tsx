@@ -10,7 +10,7 @@ import { curveOf } from "./plots/position-plots.tsx";
 import { TopTable } from "./top-tables.tsx";
 import { type InUnits, sumOf, unitOf } from "./units.ts";
 
-/** Characters of a token that stand there before its rest is asked for. */
+/** Characters of a token that are shown before the rest is asked for. */
 const FIRST = 400;
 
 export function TokenCard({

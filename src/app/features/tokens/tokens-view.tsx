@@ -186,7 +186,7 @@ function Controls({ compared }: { compared: Compared | null }) {
       <ModelPickers />
       <h3>Scoring</h3>
       <EndOfTurnSwitch />
-      <MemoryNote job="score" />
+      <MemoryNote workload="score" />
       {compared !== null && (
         <>
           <h3>Contexts</h3>

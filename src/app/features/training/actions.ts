@@ -14,10 +14,10 @@ import { models } from "../../compute/models/models.ts";
 import { getUi } from "../../compute/store.ts";
 import { studentTraining } from "../../compute/training/training.ts";
 import { responsesOf, trainingForm } from "../../compute/training/training-form.ts";
-import { trainingProbe } from "../../compute/training/training-probe.ts";
-import { workerCost } from "../../compute/training/worker-cost.ts";
 import { useSending } from "../../compute/training/worker-training.ts";
 import { showView } from "../../data/navigate.ts";
+import { trainingProbe } from "./training-probe.ts";
+import { workerCost } from "./worker-cost.ts";
 
 const sending: Blocked = () => (useSending.getState().label === null ? null : "a run is being sent");
 

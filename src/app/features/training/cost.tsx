@@ -13,10 +13,10 @@ import type { ProbedCall, WorkerTime } from "../../compute/runs/worker-answers.t
 import { useUi } from "../../compute/store.ts";
 import type { ComposedConfig } from "../../compute/training/training-config.ts";
 import { responsesOf, useTrainingForm } from "../../compute/training/training-form.ts";
-import { probeKey, trainingProbe, usePageProbe } from "../../compute/training/training-probe.ts";
-import { costKey, useWorkerCost, workerCost } from "../../compute/training/worker-cost.ts";
 import { useSending } from "../../compute/training/worker-training.ts";
 import { LaunchPlan } from "./launch-plan.tsx";
+import { probeKey, trainingProbe, usePageProbe } from "./training-probe.ts";
+import { costKey, useWorkerCost, workerCost } from "./worker-cost.ts";
 
 export function Cost({ composed }: { composed: ComposedConfig }) {
   const where = useTrainingForm((form) => form.where);
@@ -54,7 +54,7 @@ function PageCost({ composed }: { composed: ComposedConfig }) {
           )}
         </div>
       )}
-      <MemoryNote job="train" />
+      <MemoryNote workload="train" />
     </>
   );
 }

@@ -20,7 +20,6 @@ import { useRuns } from "../../compute/runs/runs-store.ts";
 import type { Target } from "../../compute/runs/worker-answers.ts";
 import { useUi } from "../../compute/store.ts";
 import { firstProblem } from "../../compute/training/form-problems.ts";
-import { planWords } from "../../compute/training/plan-words.ts";
 import { studentTraining } from "../../compute/training/training.ts";
 import {
   type ComposedConfig,
@@ -45,14 +44,15 @@ import {
   useTrainingForm,
 } from "../../compute/training/training-form.ts";
 import { useHeldOut } from "../../compute/training/training-held-out.ts";
-import { trainingProbe } from "../../compute/training/training-probe.ts";
 import { useSending } from "../../compute/training/worker-training.ts";
 import { ConfigField, fieldOf } from "./config-field.tsx";
 import { ConfigView } from "./config-view.tsx";
 import { Cost } from "./cost.tsx";
 import { EvaluationFields } from "./evaluation-fields.tsx";
 import { HeldOutFields } from "./held-out-fields.tsx";
+import { planWords } from "./plan-words.ts";
 import { ResponsesFields } from "./responses-fields.tsx";
+import { trainingProbe } from "./training-probe.ts";
 
 const PRESET_TITLES: Record<PresetName, string> = {
   "gc-opd": `${methodLabel("gc-opd")}: 32 and 1e-5`,

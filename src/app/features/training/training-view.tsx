@@ -13,7 +13,7 @@ import { StepBar } from "../../compute/open/step-bar.tsx";
 import { ChartOptions, RunCharts } from "../../compute/run-card/run-charts.tsx";
 import { RunDetail } from "../../compute/run-card/run-detail.tsx";
 import { timeLeft } from "../../compute/runs/run-time.ts";
-import { useRuns } from "../../compute/runs/runs-store.ts";
+import { ownFigures, useRuns } from "../../compute/runs/runs-store.ts";
 import { type TrainingState, useUi } from "../../compute/store.ts";
 import { studentTraining } from "../../compute/training/training.ts";
 import { responsesOf, useTrainingForm } from "../../compute/training/training-form.ts";
@@ -139,8 +139,9 @@ function Running({ training }: { training: TrainingState }) {
   const libraries = useUi((ui) => ui.libraries);
   // Said where it may be another one than the shown.
   const name = libraries.length > 1 ? libraryNames(libraries).get(training.library ?? "") : undefined;
-  const { status, work, done, total, message, method } = training;
-  const run = useRuns(({ runs }) => runs[training.run ?? ""]);
+  const { status, work, message, method } = training;
+  const figures = useRuns(({ runs }) => ownFigures(training, runs));
+  const { done, total } = figures;
   if (status === "idle") {
     return message === null ? null : (
       <p
@@ -152,7 +153,7 @@ function Running({ training }: { training: TrainingState }) {
       </p>
     );
   }
-  const eta = run === undefined ? null : timeLeft(run.figures);
+  const eta = timeLeft(figures);
   return (
     <div className="run-line" role="status" data-testid="running">
       <span>
@@ -178,7 +179,7 @@ function Running({ training }: { training: TrainingState }) {
         <span>
           <button
             type="button"
-            disabled={status === "cancelling"}
+            disabled={status === "cancelling" || status === "probe-cancelling"}
             onClick={() => void studentTraining.stop()}
           >
             {status === "running" ? "Stop" : status === "stopping" ? "Stop at once" : "Ending…"}

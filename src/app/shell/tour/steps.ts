@@ -36,7 +36,7 @@ const distinct = (names: readonly string[]): number => new Set(names).size;
 const scoresOf = ({ decision, scores }: UiState): TokenScores | undefined =>
   decision === null ? undefined : scores[scoreKey(decision)];
 
-/** Of the decision that the place names: the one before may be on the screen for a moment longer. */
+/** A text about the decision that the place names: the one before may stay on the screen a moment longer. */
 function ofDecision(text: (decision: DecisionModel, ui: UiState) => string) {
   return (ui: UiState): string | null => {
     const { decision, place } = ui;

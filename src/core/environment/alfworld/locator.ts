@@ -26,7 +26,7 @@ export function factKey(state: FactState): string {
   return sha256Hex(before + facts.join(",") + behind);
 }
 
-/** What stands around the facts in the ASCII JSON of the four parts, keys sorted. */
+/** The text around the facts in the ASCII JSON of the four parts, keys sorted. */
 export function aroundFacts({ gamefile, won, lost }: Omit<FactState, "facts">): {
   before: string;
   behind: string;

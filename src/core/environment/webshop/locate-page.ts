@@ -10,7 +10,7 @@ import { pageOfUrl } from "./page-url.ts";
 const captureSchema = z.looseObject({
   case: z.string().optional(),
   id: z.string().optional(),
-  /** A page's address; what it says goes before a descriptor beside it. */
+  /** A page's address, which takes precedence over a descriptor beside it. */
   url: z.string().optional(),
   dialect: z.enum(["flask", "text_env"]).optional(),
   descriptor: z.unknown().optional(),

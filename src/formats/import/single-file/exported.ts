@@ -2,7 +2,7 @@
 import { checkRecord } from "../../read.ts";
 import { COLUMNS, isTable, type TableRow } from "../../table/columns.ts";
 import { readCsvRows } from "../../table/csv-text.ts";
-import { type RowPlace, recordsOf } from "../../table/to-rows.ts";
+import { type RowLocation, recordsOf } from "../../table/to-rows.ts";
 import { label } from "../files.ts";
 import type { Importer } from "../importer.ts";
 import { cachedPeek, candidates, firstCandidates, lookAt } from "./file-importer.ts";
@@ -18,7 +18,7 @@ function isExported(found: Peek | undefined): found is Peek {
 
 async function* tableRows(
   rows: ReturnType<typeof readRows>,
-): AsyncGenerator<{ row: TableRow; place: RowPlace }> {
+): AsyncGenerator<{ row: TableRow; place: RowLocation }> {
   for await (const { value, where } of rows) {
     yield {
       row: Object.fromEntries(Object.entries(value).filter(([name]) => NAMES.has(name))) as TableRow,

@@ -4,10 +4,10 @@ import { formatRange } from "../../../base/eta.ts";
 import { trueMinus } from "../../../base/format.ts";
 import { isModelAtWork } from "../../../compute/computing.ts";
 import { useUi } from "../../../compute/store.ts";
-import { studentComparison } from "../../../compute/students/run-students.ts";
 import { STUDENT_CHOICES, type StudentChoices } from "../../../compute/students/students-config.ts";
 import { useStudents } from "../../../compute/students/students-store.ts";
 import { type Study, secondsLeft } from "../../../compute/students/study.ts";
+import { studentComparison } from "./run-students.ts";
 
 type NumberKey = keyof typeof STUDENT_CHOICES;
 

@@ -11,15 +11,15 @@ import { shownName, shownText } from "../../../base/text/shown-text.ts";
 import { useMemory } from "../../../compute/models/memory.ts";
 import { setUi, useUi } from "../../../compute/store.ts";
 import { openRecorded } from "../../../compute/students/open-recorded.ts";
-import { studentComparison } from "../../../compute/students/run-students.ts";
 import { stepsOf } from "../../../compute/students/students-config.ts";
 import { useStudents } from "../../../compute/students/students-store.ts";
 import { curvesOf, type Study } from "../../../compute/students/study.ts";
-import { studyFile, studyPairs, studyTables } from "../../../compute/students/study-results.ts";
 import type { LibrarySummary } from "../../../data/model.ts";
 import { RegisteredMethods, RegisteredResult } from "./registered-result.tsx";
+import { studentComparison } from "./run-students.ts";
 import { StudentsChart } from "./students-chart.tsx";
 import { StudentsStart } from "./students-controls.tsx";
+import { studyFile, studyPairs, studyTables } from "./study-results.ts";
 import { checkpointWords, pairText, percent, verdict } from "./study-words.ts";
 import { useRegistered } from "./use-registered.ts";
 

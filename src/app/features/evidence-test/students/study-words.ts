@@ -2,7 +2,7 @@
 import { trueMinus } from "../../../base/format.ts";
 import type { Registered } from "../../../compute/students/registered.ts";
 import type { CurvePoint } from "../../../compute/students/study.ts";
-import { FEWEST_TRAININGS, type StudyPair } from "../../../compute/students/study-results.ts";
+import { FEWEST_TRAININGS, type StudyPair } from "./study-results.ts";
 
 /** A share of tasks in percent. */
 export const percent = (value: number): string => `${value.toFixed(1)} %`;

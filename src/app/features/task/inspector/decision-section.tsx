@@ -48,7 +48,7 @@ export function DecisionSection({ decision }: { decision: DecisionModel }) {
   );
 }
 
-/** So much of a first line stands for a folded text, in UTF-16 units. */
+/** How much of its first line represents a folded text, in UTF-16 units. */
 const FIRST_LINE = 200;
 
 /** Long texts fold to their first line; nothing is left out. */

@@ -36,7 +36,7 @@ function Folded({ lines }: { lines: readonly DiffLine[] }) {
   );
 }
 
-/** So many lines stand there at first, and come with each press: an observation may have a hundred thousand. */
+/** How many lines are shown at first, and added with each press: an observation may have a hundred thousand. */
 const MOST_LINES = 1000;
 /** And so many characters of each of their pieces. */
 const MOST_OF_PIECE = 5000;

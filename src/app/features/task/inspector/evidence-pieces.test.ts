@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { expect, it } from "vitest";
 import type { EvidenceSpan } from "../../../../core/evidence/types.ts";
-import { LibraryService } from "../../../data/library/library-service.ts";
+import { LibraryService } from "../../../data/worker/library-service.ts";
 import { evidencePieces } from "./evidence-pieces.ts";
 
 const span = (start: number, end: number): EvidenceSpan => ({

@@ -24,7 +24,7 @@ function partOf({ kind, part, position }: EvidenceSpan): EvidencePart | null {
 export const evidenceParts = ({ evidence }: Pick<DecisionModel, "evidence">): EvidencePart[] =>
   evidence.spans.map(partOf).filter((part) => part !== null);
 
-/** Of a share of Δ: `101 %`. */
+/** A share of Δ in words: `101 %`. */
 export const percentOf = (share: number): string => `${Math.round(100 * share).toLocaleString("en")} %`;
 
 export function EvidenceBars({

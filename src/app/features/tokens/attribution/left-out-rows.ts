@@ -44,7 +44,7 @@ export interface Explained {
   part: EvidencePart;
   /** In nats. */
   effect: number;
-  /** Of Δ: 1.01 is 101 %. */
+  /** As a share of Δ: 1.01 is 101 %. */
   share: number;
 }
 

@@ -20,7 +20,7 @@ export interface ChangeRow {
   graph: number;
   /** log p(graph) − log p(vanilla). */
   delta: number;
-  /** The most probable token is another one with the evidence; null where the engine does not tell. */
+  /** The most probable token is another one with the evidence; null where the engine does not say. */
   flips: boolean | null;
 }
 
@@ -32,7 +32,7 @@ export interface ScoredDecision {
   pieces: readonly string[];
   vanilla: Float32Array;
   graph: Float32Array;
-  /** [tokens] the most probable ids without and with evidence; null where the engine does not tell. */
+  /** [tokens] the most probable ids without and with evidence; null where the engine does not say. */
   argmax: { vanilla: Uint32Array; graph: Uint32Array } | null;
 }
 
@@ -43,7 +43,7 @@ export interface ChangeFigures {
   /** Σ Δ and Σ |Δ|. */
   sum: number;
   absolute: number;
-  /** Tokens whose most probable token flips; null where the engine does not tell. */
+  /** Tokens whose most probable token flips; null where the engine does not say. */
   flips: number | null;
   /** [positions] mean Δ of the tokens there, up to the last position with any. */
   meanByPosition: readonly number[];

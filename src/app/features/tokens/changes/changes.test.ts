@@ -51,7 +51,7 @@ const client = fake<ComputeClient>({
   }),
 });
 vi.spyOn(models, "worker").mockImplementation(async () => client);
-vi.spyOn(models, "teacherJob").mockImplementation(async () => ({}) as never);
+vi.spyOn(models, "teacherWorkload").mockImplementation(async () => ({}) as never);
 vi.spyOn(models, "ensure").mockImplementation(async () => client);
 
 const task = (...decisions: number[]): TaskModel =>

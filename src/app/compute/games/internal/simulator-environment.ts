@@ -1,0 +1,53 @@
+/** An environment that the worker's simulator plays: one session of it, which this page keeps. */
+import { InputError } from "../../../../core/errors.ts";
+import type { Environment, EnvironmentAnswer, EnvironmentStart, NoAnswer } from "../../../../core/ports.ts";
+import { LEASE_MS } from "../../../../simulator/session-contract.ts";
+
+/** What the worker is asked. Every failure is an `InputError`; an `EnvironmentError` where another try may do. */
+export interface SimulatorSessions {
+  reset(session: string, task: string): Promise<EnvironmentStart>;
+  step(session: string, action: string): Promise<EnvironmentAnswer | NoAnswer>;
+  renew(session: string): Promise<void>;
+  close(session: string): Promise<void>;
+  plan(task: string): Promise<readonly string[]>;
+  /** Sessions that can still be opened. */
+  free(): Promise<number>;
+}
+
+export class SimulatorEnvironment implements Environment {
+  readonly #session = crypto.randomUUID();
+  readonly #sessions: SimulatorSessions;
+  #renewing: ReturnType<typeof setInterval> | undefined;
+
+  constructor(sessions: SimulatorSessions) {
+    this.#sessions = sessions;
+  }
+
+  async reset(task: string): Promise<EnvironmentStart> {
+    const start = await this.#sessions.reset(this.#session, task);
+    // A person may think for long. Where it cannot be renewed, the next action says why.
+    const renew = () => void this.#sessions.renew(this.#session).catch(() => undefined);
+    this.#renewing ??= setInterval(renew, LEASE_MS / 4);
+    return start;
+  }
+
+  /** A worker that does not answer ends the episode for a technical reason. */
+  async step(action: string): Promise<EnvironmentAnswer | NoAnswer> {
+    try {
+      return await this.#sessions.step(this.#session, action);
+    } catch (error) {
+      if (!(error instanceof InputError)) throw error;
+      return { unanswered: error.message };
+    }
+  }
+
+  /** A worker that does not answer ends the session by itself. */
+  async close(): Promise<void> {
+    if (this.#renewing === undefined) return;
+    clearInterval(this.#renewing);
+    this.#renewing = undefined;
+    await this.#sessions.close(this.#session).catch((error: unknown) => {
+      if (!(error instanceof InputError)) throw error;
+    });
+  }
+}

@@ -1,0 +1,186 @@
+/**
+ * The checkpoints that the browser keeps of a run, each with its manifest: none is used that is not as it was written.
+ * Those of an earlier version have no manifest, and are taken as they are.
+ */
+import { sha256 } from "@noble/hashes/sha2.js";
+import { bytesToHex } from "@noble/hashes/utils.js";
+import { InputError } from "../../../../core/errors.ts";
+import { bestEvaluated } from "../../../../core/evaluation/index.ts";
+import {
+  allDamaged,
+  type CheckpointState,
+  type DamagedCheckpoint,
+  parseState,
+  STATE_FILE,
+  stateText,
+} from "../../../../core/loop/index.ts";
+import {
+  type FileDigest,
+  folderDamage,
+  MANIFEST,
+  type ManifestFiles,
+  manifestText,
+  pieces,
+} from "../../../../core/manifest.ts";
+import { digestOfDigests, sha256Bytes } from "../../../../core/seeded.ts";
+import { type BlobFolder, blobFolder } from "../../../data/files/blob-folder.ts";
+import { dropCheckpoint, type KeptCheckpoint, keepCheckpoint, keptCheckpointsOf } from "./page-archive.ts";
+
+/** Files up to this size are digested whole. */
+const WHOLE = 2 ** 28;
+
+/** Larger ones are kept in pieces of this many bytes. */
+const PIECE = 2 ** 26;
+
+export interface RunCheckpoint {
+  /** Its key in the archive. */
+  id: string;
+  state: CheckpointState;
+  folder: BlobFolder;
+}
+
+/**
+ * The browser's own SHA-256 wants all bytes at once, and is many times faster than one that does not: a large file has
+ * the digest of its pieces' digests.
+ */
+const digest: FileDigest = async (folder, name, bytes) => {
+  if (bytes <= WHOLE) return sha256Bytes(await folder.read(name, 0, bytes));
+  const digests: string[] = [];
+  for (let start = 0; start < bytes; start += PIECE)
+    digests.push(await sha256Bytes(await folder.read(name, start, Math.min(bytes, start + PIECE))));
+  return digestOfDigests(digests);
+};
+
+/** As earlier versions of the page digested large files. */
+const earlierDigest: FileDigest = async (folder, name, bytes) => {
+  if (bytes <= WHOLE) return digest(folder, name, bytes);
+  const hash = sha256.create();
+  for await (const piece of pieces(folder, name, bytes)) hash.update(piece);
+  return bytesToHex(hash.digest());
+};
+
+const nameOf = (step: number): string => `step ${step}`;
+
+/**
+ * Keeps a checkpoint, the one before it, to go on from where the newest is damaged, and the best evaluated one. Where
+ * there is no room for all of them the older ones go.
+ *
+ * @returns whether the best evaluated one had to go
+ */
+export async function keepRunCheckpoint(
+  run: string,
+  state: CheckpointState,
+  folder: BlobFolder,
+): Promise<boolean> {
+  const files = new Map(folder.files);
+  files.set(STATE_FILE, new Blob([stateText(state)]));
+  const listed: ManifestFiles = {};
+  const reader = blobFolder({ ...folder, files });
+  for (const [name, { size }] of files)
+    listed[name] = { bytes: size, sha256: await digest(reader, name, size) };
+  files.set(MANIFEST, new Blob([manifestText(listed)]));
+  const checkpoint = { id: `${run}/${String(state.step).padStart(8, "0")}`, files };
+  let lost = false;
+  try {
+    await keepCheckpoint(checkpoint);
+  } catch (error) {
+    // There may be room for it without those before the last one, which stays until the new one is there.
+    const all = await keptCheckpointsOf(run);
+    const [, ...older] = all;
+    if (older.length === 0) throw error;
+    const best = await bestOf(all);
+    lost = older.some(({ id }) => id === best);
+    for (const { id } of older) await dropCheckpoint(id);
+    await keepCheckpoint(checkpoint);
+  }
+  await dropOlder(run);
+  return lost;
+}
+
+/** The id of the best evaluated one of a run's checkpoints, which are given with the newest first. */
+async function bestOf(all: readonly KeptCheckpoint[]): Promise<string | undefined> {
+  const evaluated = [];
+  for (const kept of [...all].reverse()) {
+    const evaluation = (await stateOf(kept).catch(() => null))?.evaluation;
+    if (evaluation !== undefined) evaluated.push({ ...evaluation, id: kept.id });
+  }
+  return bestEvaluated(evaluated)?.id;
+}
+
+async function dropOlder(run: string): Promise<void> {
+  const all = await keptCheckpointsOf(run);
+  const [, , ...older] = all;
+  if (older.length === 0) return;
+  const best = await bestOf(all);
+  for (const { id } of older) if (id !== best) await dropCheckpoint(id);
+}
+
+/** An earlier version kept one checkpoint of a run, under the run's id. */
+const isOld = ({ id }: KeptCheckpoint): boolean => !id.includes("/");
+
+/** @throws InputError where there is none, or it cannot be read */
+async function stateOf(kept: KeptCheckpoint): Promise<CheckpointState> {
+  const { id, files } = kept;
+  if (isOld(kept)) return parseState(JSON.stringify(kept.state ?? null), id);
+  const file = files.get(STATE_FILE);
+  if (file === undefined) throw new InputError("is missing", { file: STATE_FILE });
+  return parseState(await file.text(), id);
+}
+
+/** The kept checkpoint itself, or why it cannot be used. */
+async function opened(kept: KeptCheckpoint): Promise<RunCheckpoint | string> {
+  if (!isOld(kept)) {
+    const folder = blobFolder({ name: kept.id, files: kept.files });
+    let damage = await folderDamage(folder, digest);
+    if (damage !== null && [...kept.files.values()].some(({ size }) => size > WHOLE))
+      damage = await folderDamage(folder, earlierDigest);
+    if (damage !== null) return damage;
+  }
+  let state: CheckpointState;
+  try {
+    state = await stateOf(kept);
+  } catch (error) {
+    if (!(error instanceof InputError)) throw error;
+    return error.message;
+  }
+  const model = new Map(kept.files);
+  for (const name of [STATE_FILE, MANIFEST]) model.delete(name);
+  return { id: kept.id, state, folder: { name: nameOf(state.step), files: model } };
+}
+
+/** Those that are as they were written, the newest first, and those that are not. */
+export async function runCheckpoints(
+  run: string,
+): Promise<{ whole: RunCheckpoint[]; damaged: DamagedCheckpoint[] }> {
+  const whole: RunCheckpoint[] = [];
+  const damaged: DamagedCheckpoint[] = [];
+  for (const kept of await keptCheckpointsOf(run)) {
+    const found = await opened(kept);
+    if (typeof found !== "string") whole.push(found);
+    else damaged.push({ name: keptName(kept), reason: found });
+  }
+  return { whole, damaged };
+}
+
+function keptName({ id }: KeptCheckpoint): string {
+  const digits = /\/(\d+)$/.exec(id)?.[1];
+  return digits === undefined ? "a checkpoint of an earlier version" : nameOf(Number(digits));
+}
+
+/**
+ * The newest one that is as it was written, and those that were passed over for it.
+ *
+ * @throws InputError when there are some and all are damaged
+ */
+export async function newestCheckpoint(
+  run: string,
+): Promise<(RunCheckpoint & { damaged: DamagedCheckpoint[] }) | null> {
+  const damaged: DamagedCheckpoint[] = [];
+  for (const kept of await keptCheckpointsOf(run)) {
+    const found = await opened(kept);
+    if (typeof found !== "string") return { ...found, damaged };
+    damaged.push({ name: keptName(kept), reason: found });
+  }
+  if (damaged.length === 0) return null;
+  throw allDamaged(damaged, "remove this run and begin it again", run);
+}
