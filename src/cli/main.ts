@@ -2,7 +2,7 @@
  * The command line: `gcopd <command>`. Progress goes to standard error, results to standard output or `--out`.
  * Exit codes: 0, 1 with one clear line for bad input or a failed device, 2 for bad usage.
  */
-import { Command, CommanderError } from "commander";
+import { Command, CommanderError, type ErrorOptions } from "commander";
 import { DeviceError, InputError } from "../core/errors.ts";
 import { fileError, isSystemError } from "../node/file-error.ts";
 import { PACKAGE } from "../node/package-root.ts";
@@ -47,10 +47,31 @@ function needed(first = ""): (typeof COMMANDS)[string][] {
   return Object.hasOwn(COMMANDS, first) ? [COMMANDS[first]!] : Object.values(COMMANDS);
 }
 
+/** Commander names an option that is missing before one that it does not know, which may be the same, misspelled. */
+class CommandLine extends Command {
+  override createCommand(name?: string): Command {
+    return new CommandLine(name);
+  }
+
+  override error(message: string, options?: ErrorOptions): never {
+    const unknown =
+      options?.code === "commander.missingMandatoryOptionValue"
+        ? this.args.find((each) => /^-./.test(each))
+        : undefined;
+    if (unknown !== undefined) (this as unknown as Unknown).unknownOption(unknown);
+    return super.error(message, options);
+  }
+}
+
+/** The part of a command that refuses an option, with the one that was probably meant; its types leave it out. */
+interface Unknown {
+  unknownOption(flag: string): never;
+}
+
 /** Runs one command line and returns its exit code. */
 export async function main(args: string[]): Promise<number> {
   watchStandardStreams();
-  const program = new Command("gcopd")
+  const program = new CommandLine("gcopd")
     .description("Graph-conditioned on-policy distillation: retrieval, evidence, scoring and training.")
     .version(PACKAGE.version, "--version", "print the version")
     .showHelpAfterError("(add --help for the options)")

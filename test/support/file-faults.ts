@@ -103,6 +103,7 @@ export class FileFaults {
         faults.#inFolder(path),
       );
     }
+    faults.#wrapStreams();
     for (const [name, allowed] of Object.entries(BY_FILE))
       faults.#wrap(fs as unknown as Table, `${name}Sync`, `${name}Sync`, allowed, (_, file) =>
         faults.#files.get(file as number),
@@ -212,6 +213,35 @@ export class FileFaults {
     this.#restore.push(() => {
       table[key] = original;
     });
+  }
+
+  /** Streams of files call these of `fs`, with a function for the answer at the end. */
+  #wrapStreams(): void {
+    const table = fs as unknown as Table;
+    const [openFile, readFile] = [table.open as Anything, table.read as Anything];
+    const meet = (name: string, path: string | undefined, allowed: readonly Fault[], args: unknown[]) => {
+      const fault = path === undefined || this.#inside ? null : this.#next({ name, path, faults: allowed });
+      if (fault === null || fault === "full") return args;
+      if (fault === "short") return [...halved(args.slice(0, -1), 1), args.at(-1)];
+      process.nextTick(args.at(-1) as Anything, systemError(fault, name, path!));
+      return null;
+    };
+    table.open = (...args: unknown[]) => {
+      const path = this.#inFolder(args[0]);
+      const passed = meet("open", path, OPENS, args);
+      if (passed === null) return;
+      const answer = passed.at(-1) as Anything;
+      const opened = (error: unknown, file: number) => {
+        if (error === null && path !== undefined) this.#files.set(file, path);
+        answer.call(null, error, file);
+      };
+      openFile.apply(fs, [...passed.slice(0, -1), opened]);
+    };
+    table.read = (...args: unknown[]) => {
+      const passed = meet("read", this.#files.get(args[0] as number), BY_FILE.read!, args);
+      if (passed !== null) readFile.apply(fs, passed);
+    };
+    this.#restore.push(() => Object.assign(table, { open: openFile, read: readFile }));
   }
 
   #next(operation: FileOperation): Fault | null {

@@ -32,11 +32,11 @@ describe("gcopd target", () => {
     expect(await box("--replace")).toMatchObject({ code: 0 });
     expect(await add("b", "--host", "-oProxyCommand=x")).toMatchObject({
       code: 1,
-      err: "gcopd: host: expected one plain word\n",
+      err: 'gcopd: host: expected one plain word, received "-oProxyCommand=x"\n',
     });
     expect(await runCli("target", "add", "b", "--scratch", "relative")).toMatchObject({
       code: 1,
-      err: "gcopd: scratch: expected an absolute path of plain characters\n",
+      err: 'gcopd: scratch: expected an absolute path of plain characters, received "relative"\n',
     });
     expect(await add("b", "--partition", "gpu")).toMatchObject({
       code: 1,

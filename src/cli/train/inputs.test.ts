@@ -3,12 +3,15 @@ import { describe, expect, it } from "vitest";
 import {
   at,
   episodes,
+  folder,
   freshFolder,
   lines,
   MODEL,
   sources,
   TOKENIZER,
 } from "../../../test/support/bad-input.ts";
+import { FileFaults } from "../../../test/support/file-faults.ts";
+import { InputError } from "../../core/errors.ts";
 import { batchRows } from "../../core/loop/index.ts";
 import { readInputs } from "./inputs.ts";
 import { readTrainConfig } from "./read-config.ts";
@@ -206,4 +209,44 @@ it("takes the student's folder as the teacher's where it is its own, and none wh
   });
   cpSync(MODEL, at("student"), { recursive: true });
   expect((await config({ teacher: "./student", stages })).teacher).toBe(at("student"));
+});
+
+describe("each reading of the inputs goes wrong once", () => {
+  it.each(["short", "EIO", "EMFILE"] as const)("%s", async (fault) => {
+    // Copies: only what lies in the folder is reached.
+    cpSync(MODEL, at("model"), { recursive: true });
+    cpSync(TOKENIZER, at("tokenizer"), { recursive: true });
+    const models = { tokenizer: at("tokenizer"), teacher: at("model"), student: at("model") };
+    const configFile = at("config.json");
+    writeFileSync(
+      configFile,
+      JSON.stringify({ library: "sources.jsonl", episodes: "episodes.jsonl", ...models }),
+    );
+    const rowsOf = async () => {
+      const config = await readTrainConfig(configFile);
+      const inputs = await readInputs({ config, configFile, onNote: () => undefined });
+      await inputs.close();
+      return batchRows(inputs.episodes, inputs.tokenizer.codec);
+    };
+    const whole = await rowsOf();
+    const files = await FileFaults.install();
+    try {
+      const met = await files.each(
+        fault,
+        () => folder,
+        async () => {
+          const result = await rowsOf().catch((error: unknown) => error);
+          if (files.injected === null || fault === "short") return expect(result).toEqual(whole);
+          // What is only looked for may be passed over; what is read is not.
+          if (!(result instanceof Error)) return expect(result).toEqual(whole);
+          expect(result).toBeInstanceOf(InputError);
+          expect(result.message).toMatch(/^[^\n]+: [^\n]+$/);
+          expect(result.message).toContain(folder);
+        },
+      );
+      expect(met.length).toBeGreaterThan(10);
+    } finally {
+      files.restore();
+    }
+  });
 });

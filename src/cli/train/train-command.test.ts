@@ -295,6 +295,7 @@ describe("refusals in one line", () => {
 
   it.each([
     [{ batch_size: 0 }, /config\.json, batch_size: /],
+    [{ method: "gcopd" }, /config\.json, method: expected opd, .* with a method, received "gcopd"$/],
     [{ batchsize: 3 }, /config\.json.*batchsize/],
     [{ library: undefined }, /config\.json, library: missing/],
     [{ epochs: [1, 1, 1] }, /config\.json, epochs: 3 entries for 2 stages/],

@@ -58,7 +58,10 @@ function expectation(issue: Issue, value: unknown): string {
     case "unrecognized_keys":
       return `unknown ${issue.keys.length === 1 ? "key" : "keys"} ${issue.keys.map((key) => JSON.stringify(key)).join(", ")}`;
     default:
-      return issue.message;
+      // Most schemas' own words say what is expected, and not what is there.
+      return /^expected (?!.*received )/.test(issue.message) && typeof value !== "object"
+        ? `${issue.message}, received ${shown(value)}`
+        : issue.message;
   }
 }
 

@@ -1,10 +1,11 @@
 import { z } from "zod";
 import { InputError } from "../../core/errors.ts";
-import type { IdRange, SampleRequest, SampleResult, ScoreResult } from "../../core/ports.ts";
+import type { SampleRequest, SampleResult, ScoreResult } from "../../core/ports.ts";
+import type { MaskedRequest } from "./drawable.ts";
 import type { Exchange } from "./exchange.ts";
 
 /** How one kind of server is asked for a response, and how its answer is read. */
-export interface Protocol extends Exchange<SampleRequest, SampleResult> {
+export interface Protocol extends Exchange<MaskedRequest, SampleResult> {
   /** What it cannot do of what a request asks for; null where it can do all. */
   shortcoming?(request: SampleRequest): string | null;
   /** What an answer tells of how the request was read; null where that is as it was meant. */
@@ -15,27 +16,21 @@ export interface Protocol extends Exchange<SampleRequest, SampleResult> {
 export const finishReason = z.enum(["stop", "length"]);
 
 /**
- * A response with its ids checked: each has a token, a response that stopped ends with one of the ids that end it, and
- * none is longer than was asked.
+ * A response with its ids checked: one that stopped ends with one of the ids that end it, and none is longer than was
+ * asked.
  *
  * @param logprobs [ids]; null where the server does not tell those at temperature 1
  * @throws InputError naming `key`
  */
 export function checkedResult(
-  { id, drawable, stopIds, maxTokens }: SampleRequest,
+  { id, stopIds, maxTokens }: SampleRequest,
   { ids, logprobs, stop }: { ids: number[]; logprobs: readonly number[] | null; stop: "stop" | "length" },
   key: string,
 ): SampleResult {
-  const fault = (message: string, place = key) => new InputError(message, { key: place });
+  const fault = (message: string) => new InputError(message, { key });
   if (ids.length === 0 || ids.length > maxTokens)
     throw fault(
       `${ids.length} tokens; expected ${Number.isFinite(maxTokens) ? `1 to ${maxTokens}` : "at least 1"}`,
-    );
-  const foreign = ids.findIndex((each) => !isDrawable(drawable, each));
-  if (foreign !== -1)
-    throw fault(
-      `id ${ids[foreign]} has no token in the tokenizer: the server's model has another one`,
-      `${key}[${foreign}]`,
     );
   if (stop === "stop" && !stopIds.includes(ids.at(-1)!))
     throw fault(`a response that stopped ends with id ${ids.at(-1)}; expected ${stopIds.join(" or ")}`);
@@ -70,6 +65,3 @@ export function checkedScore(
     throw new InputError(`expected a log-probability, received ${logprobs[bad]}`, { key: keyOf(bad) });
   return { id, logprobs: Float32Array.from(logprobs) };
 }
-
-const isDrawable = (drawable: readonly IdRange[], id: number): boolean =>
-  drawable.some(([from, to]) => id >= from && id < to);

@@ -1,4 +1,5 @@
 import type { SampleRequest, SampleResult, Sampler, WorkOptions } from "../../core/ports.ts";
+import { drawnAgain, type MaskedRequest } from "./drawable.ts";
 import { exchange } from "./exchange.ts";
 import { inParallel } from "./in-parallel.ts";
 import type { Protocol } from "./protocol.ts";
@@ -41,12 +42,14 @@ export class RemoteSampler implements Sampler {
   #one(request: SampleRequest, signal: AbortSignal): Promise<SampleResult> {
     const protocol = this.#protocol;
     this.#note(protocol.shortcoming?.(request));
-    const read = (answer: unknown, asked: SampleRequest) => {
+    const read = (answer: unknown, asked: MaskedRequest) => {
       const result = protocol.read(answer, asked);
       this.#note(protocol.remark?.(answer, asked));
       return result;
     };
-    return exchange(this.#server, { ...protocol, read }, request, signal);
+    return drawnAgain(request, this.#server.base, (asked) =>
+      exchange(this.#server, { ...protocol, read }, asked, signal),
+    );
   }
 
   /** Each note once. */

@@ -269,6 +269,45 @@ describe("responses", () => {
   });
 });
 
+describe("an id without a token", () => {
+  it.each([
+    ["vllm", (body: Record<string, unknown>) => body, [-0.5, -0.5, -1, -1.5]],
+    // Of these the server counts what it was told to leave out.
+    ["sglang", (body: Record<string, unknown>) => Object(body.sampling_params), [-0.5, NaN, NaN, NaN]],
+  ] as const)("is left out by %s from there on", async (kind, drawing, logprobs) => {
+    const answers = [
+      [8, 50, 9],
+      [8, 9, END],
+    ];
+    const respond = () => {
+      const ids = answers.shift()!;
+      return { ids, text: "", stop: ids.includes(END) ? ("stop" as const) : ("length" as const) };
+    };
+    const { sampler, stub } = await samplerOf({ kind, respond });
+    const [result] = await sampler.sample([request()]);
+    expect(result).toMatchObject({ id: "e", responseIds: [8, 8, 9, END], stop: "stop" });
+    expect([...result!.logprobs]).toEqual(logprobs);
+    const [first, second] = stub.asked.map(({ body }) => ({ ...body, ...drawing(body) }));
+    expect(first).not.toHaveProperty("logit_bias");
+    expect(second).toMatchObject({ logit_bias: { 50: -100 } });
+    expect(second!.prompt ?? second!.input_ids).toEqual([1, 2, 3, 8]);
+    expect(second!.max_tokens ?? second!.max_new_tokens).toBe(4);
+    expect(second!.seed ?? second!.sampling_seed).toBe(8);
+  });
+
+  it.each([
+    [1, "name the tokenizer of the server's model", 65],
+    [0, "take a temperature above 0", 2],
+  ])("at temperature %d ends the run where it comes again and again", async (temperature, advice, times) => {
+    const respond = () => ({ ids: [50], text: "", stop: "length" as const });
+    const { sampler, stub } = await samplerOf({ kind: "vllm", respond });
+    await expect(sampler.sample([request({ temperature })])).rejects.toThrow(
+      `${stub.url} draws id 50, which has no token in the tokenizer, and cannot be kept from such ids: ${advice}`,
+    );
+    expect(stub.asked).toHaveLength(times);
+  });
+});
+
 describe("faults", () => {
   it.each([
     [
@@ -317,13 +356,11 @@ describe("faults", () => {
   });
 
   it.each([
-    ["vllm", { token_ids: [8, 50, END] }, "choices[0].token_ids[1]: id 50 has no token in the tokenizer"],
     ["vllm", { token_ids: [8, 9] }, "ends with id 9; expected 99"],
     ["vllm", { token_ids: [] }, "0 tokens; expected 1 to 5"],
     ["vllm", { token_ids: undefined }, "choices[0].token_ids: missing"],
     ["vllm", { logprobs: { token_logprobs: [-1] } }, "3 ids with 1 log-probabilities"],
     ["vllm", { finish_reason: "abort" }, 'choices[0].finish_reason: expected "stop" or "length"'],
-    ["sglang", { output_token_logprobs: [[-1, 50, null]] }, "id 50 has no token in the tokenizer"],
     ["sglang", { output_token_logprobs: [[-1, 8, null]] }, "ends with id 8; expected 99"],
     ["sglang", { finish_reason: { type: "abort" } }, "meta_info.finish_reason.type: expected"],
   ] as const)("%s with %j: refused by its key", async (kind, more, message) => {

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { InputError } from "../../core/errors.ts";
 import type { ScoreRequest, ScoreResult } from "../../core/ports.ts";
 import { checkedBy } from "../../core/record/describe-issue.ts";
+import { logitBias } from "./drawable.ts";
 import type { Exchange } from "./exchange.ts";
 import { checkedResult, checkedScore, finishReason, type Protocol } from "./protocol.ts";
 
@@ -15,13 +16,14 @@ const answerSchema = z.looseObject({
 });
 
 /**
- * Its log-probabilities are those after temperature: only at temperature 1 are they what `SampleResult` has.
+ * Its log-probabilities are those after temperature and masks: only at temperature 1 and without a mask are they what
+ * `SampleResult` has.
  *
  * Version 0.5.9 goes down when a prompt has an id outside the model's vocabulary: the tokenizer must be the model's.
  */
 export const sglang: Protocol = {
   path: "/generate",
-  body: ({ promptIds, maxTokens, temperature, topP = 1, topK = -1, seed, stopIds }) => ({
+  body: ({ promptIds, maxTokens, temperature, topP = 1, topK = -1, seed, stopIds, masked }) => ({
     input_ids: promptIds,
     sampling_params: {
       max_new_tokens: maxTokens,
@@ -33,14 +35,16 @@ export const sglang: Protocol = {
       sampling_seed: seed,
       stop_token_ids: stopIds,
       skip_special_tokens: false,
+      ...logitBias(masked),
     },
     return_logprob: true,
   }),
   read: (answer, request) => {
     const { finish_reason, output_token_logprobs: drawn } = checkedBy(answerSchema, answer).meta_info;
+    const plain = request.temperature === 1 && request.masked.length === 0;
     const response = {
       ids: drawn.map(([, id]) => id),
-      logprobs: request.temperature === 1 ? drawn.map(([logprob]) => logprob) : null,
+      logprobs: plain ? drawn.map(([logprob]) => logprob) : null,
       stop: finish_reason.type,
     };
     // The model's own end tokens end a response too, and cannot be switched off without the request's.

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { InputError } from "../../core/errors.ts";
 import type { ScoreRequest, ScoreResult } from "../../core/ports.ts";
 import { checkedBy } from "../../core/record/describe-issue.ts";
+import { logitBias } from "./drawable.ts";
 import type { Exchange } from "./exchange.ts";
 import { checkedResult, checkedScore, finishReason, type Protocol } from "./protocol.ts";
 
@@ -18,10 +19,10 @@ const answerSchema = z.looseObject({
     .length(1),
 });
 
-/** Its log-probabilities are those before temperature and bounds, as `SampleResult` has them. */
+/** Its log-probabilities are those before temperature, bounds and masks, as `SampleResult` has them. */
 export const vllm = (model: string): Protocol => ({
   path: "/v1/completions",
-  body: ({ promptIds, maxTokens, temperature, topP = 1, topK = -1, seed, stopIds }) => ({
+  body: ({ promptIds, maxTokens, temperature, topP = 1, topK = -1, seed, stopIds, masked }) => ({
     model,
     prompt: promptIds,
     max_tokens: maxTokens,
@@ -39,6 +40,7 @@ export const vllm = (model: string): Protocol => ({
     return_token_ids: true,
     add_special_tokens: false,
     skip_special_tokens: false,
+    ...logitBias(masked),
   }),
   read: (answer, request) => {
     const { finish_reason, token_ids, logprobs } = checkedBy(answerSchema, answer).choices[0]!;

@@ -210,6 +210,7 @@ export class TinkerModel {
   retries = false;
   #next = 0;
   #samplers = 0;
+  #draws = 0;
 
   constructor(
     readonly client: TinkerClient,
@@ -307,14 +308,13 @@ export class TinkerModel {
   /** Draws one response from a sampling session. It changes nothing, so that it may be sent again. */
   async sample(
     sampler: string,
-    seq_id: number,
     prompt: readonly number[],
     sampling_params: object,
     signal?: AbortSignal,
   ): Promise<Drawn> {
     const body = {
       sampling_session_id: sampler,
-      seq_id,
+      seq_id: this.#draws++,
       num_samples: 1,
       prompt: { chunks: [{ type: "encoded_text", tokens: prompt }] },
       sampling_params,

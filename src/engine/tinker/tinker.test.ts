@@ -322,6 +322,25 @@ describe("three steps at a learning rate of 0", () => {
 });
 
 describe("responses", () => {
+  it.each([1, 0.5])(
+    "have no id without a token at temperature %d, though the server has no masks",
+    async (temperature) => {
+      const trainer = await trainerOf(await fakeOf());
+      const { promptIds } = ITEMS[0]!;
+      const drawable: SampleRequest["drawable"] = [
+        [0, 1200],
+        [1862, 1863],
+      ];
+      const [drawn] = await trainer.sample([
+        { ...{ id: "s", promptIds, maxTokens: 24, temperature, seed: 5 }, ...{ stopIds: [1862], drawable } },
+      ]);
+      expect(drawn!.responseIds.every((id) => id < 1200 || id === 1862)).toBe(true);
+      expect(drawn!.responseIds).toHaveLength(24);
+      const [scored] = await trainer.score([{ id: "s", promptIds, responseIds: drawn!.responseIds }]);
+      expect(largest(drawn!.logprobs, scored!.logprobs)).toBeLessThan(1e-4);
+    },
+  );
+
   it.each([1, 0.5])("at temperature %d have the log-probabilities of temperature 1", async (temperature) => {
     const trainer = await trainerOf(await fakeOf());
     await trainer.step(ITEMS, { ...SETTINGS, learningRate: 1e-3 });

@@ -23,6 +23,7 @@ import type {
 import { checkedBy } from "../../core/record/describe-issue.ts";
 import { createReferenceBackend, parseModelConfig } from "../../tensor/index.ts";
 import { TOLD_ABOVE } from "../remote/calibration.ts";
+import { drawnAgain } from "../remote/drawable.ts";
 import { inParallel } from "../remote/in-parallel.ts";
 import type { Server } from "../remote/index.ts";
 import { checkedResult } from "../remote/protocol.ts";
@@ -193,16 +194,18 @@ export class TinkerTrainer implements Trainer {
     this.#sampler ??= await this.model.sampler(options.signal);
     const sampler = this.#sampler;
     const results = await inParallel(
-      requests.map((request, n) => ({ request, n })),
-      async ({ request, n }, signal) => {
-        const drawn = await this.model.sample(sampler, n, request.promptIds, samplingParams(request), signal);
-        const { tokens: ids, logprobs = null, stop_reason: stop } = drawn;
-        // A server that has none fills them with zeros.
-        const told = logprobs?.some((value) => value !== 0) === true;
-        const known = told && request.temperature === 1;
-        const result = { ids, logprobs: known ? logprobs : null, stop };
-        return checkedResult(request, result, `${this.info.adapter}: tokens`);
-      },
+      requests,
+      // Its API has no masks.
+      (request, signal) =>
+        drawnAgain(request, this.info.adapter, async (asked) => {
+          const drawn = await this.model.sample(sampler, asked.promptIds, samplingParams(asked), signal);
+          const { tokens: ids, logprobs = null, stop_reason: stop } = drawn;
+          // A server that has none fills them with zeros.
+          const told = logprobs?.some((value) => value !== 0) === true;
+          const known = told && asked.temperature === 1;
+          const result = { ids, logprobs: known ? logprobs : null, stop };
+          return checkedResult(asked, result, `${this.info.adapter}: tokens`);
+        }),
       {
         atOnce: SAMPLES_AT_ONCE,
         tokensAtOnce: Number.POSITIVE_INFINITY,
@@ -212,7 +215,7 @@ export class TinkerTrainer implements Trainer {
       options,
     );
     // Those at another temperature may be of the changed distribution: p_old is the student's own, at temperature 1.
-    const unknown = results.flatMap((result, n) => (Number.isNaN(result.logprobs[0]) ? [n] : []));
+    const unknown = results.flatMap((result, n) => (result.logprobs.some(Number.isNaN) ? [n] : []));
     const rescored = await this.#forward(
       unknown.map((n) => ({ promptIds: requests[n]!.promptIds, responseIds: results[n]!.responseIds })),
       { signal: options.signal },

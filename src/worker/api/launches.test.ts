@@ -118,7 +118,7 @@ describe("targets", () => {
     expect((await add("box", {}, { replace: true })).status).toBe(201);
     expect(await answer(add("b", { scratch: "here" }))).toEqual([
       400,
-      { error: "scratch: expected an absolute path of plain characters" },
+      { error: 'scratch: expected an absolute path of plain characters, received "here"' },
     ]);
     expect(await answer(add("b", { password: "x" }))).toEqual([
       400,

@@ -156,11 +156,11 @@ export class Harness {
     return (await (await this.fetch(`/api/jobs/${id}`)).json()) as Job;
   }
 
-  async until(id: string, state: JobState, limitMs = 240_000): Promise<Job> {
+  async until(id: string, state: JobState, limitMs = 800_000): Promise<Job> {
     return this.untilJob(id, (job) => job.state === state, limitMs);
   }
 
-  async untilJob(id: string, holds: (job: Job) => boolean, limitMs = 240_000): Promise<Job> {
+  async untilJob(id: string, holds: (job: Job) => boolean, limitMs = 800_000): Promise<Job> {
     for (const start = Date.now(); ; await sleep(20)) {
       const job = await this.job(id);
       if (holds(job)) return job;
