@@ -55,7 +55,9 @@ describe("what a template may do", () => {
 describe("what no template may do", () => {
   const DOUBLE =
     "{% set ns = namespace(x='aaaaaaaa') %}{% for i in range(60) %}{% set ns.x = ns.x ~ ns.x %}{% endfor %}";
-  const NESTED = Array.from({ length: 40 }, (_, n) => `{% set a${n + 1} = [a${n}, a${n}] %}`).join("");
+  const nested = (times: number) =>
+    Array.from({ length: times }, (_, n) => `{% set a${n + 1} = [a${n}, a${n}] %}`).join("");
+  const NESTED = nested(40);
   it.each([
     ["{% for i in range(1000000000) %}{% endfor %}", "range() of more than 10000 elements"],
     ["{{ range(0, 1, 0.000001) }}", "range() of more than 10000 elements"],
@@ -67,6 +69,19 @@ describe("what no template may do", () => {
     [
       "{% macro f(n) %}{% if n > 0 %}{{ f(n - 1) }}{{ f(n - 1) }}{% endif %}{% endmacro %}{{ f(60) }}",
       "takes more than 250000 steps",
+    ],
+    // Each of these took 8 to 20 seconds, or more than 1.5 GB, before what it demands was counted.
+    [
+      `{% set a0 = [1] %}${nested(18)}{{ a18 | tojson(indent=64) | length }}`,
+      "handles more than 134217728 characters",
+    ],
+    [
+      "{% set l = range(10000) %}{% for i in range(10000) %}{% set s = l | sort(reverse=true) %}{% endfor %}",
+      "handles more than 134217728 characters",
+    ],
+    [
+      `${DOUBLE.replace("60", "20")}{% for i in range(5) %}{{ ns.x[::-1] | length }}{% endfor %}`,
+      "handles more than 134217728 characters",
     ],
     [DOUBLE, "makes a text or list of more than 16777216 characters or values"],
     [`{% set a0 = 'x' %}${NESTED}{{ a40 | tojson }}`, "makes a text or list of more than 16777216"],

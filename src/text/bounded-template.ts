@@ -146,13 +146,45 @@ function lengthOf(content: unknown): number {
   return content instanceof Map ? content.size : 1;
 }
 
+/** An operation that goes through its operand several times, or writes its literals at each place of it. */
+interface Demand {
+  name: "sort" | "tojson" | "slice";
+  operand: object;
+  /** What it is called with: widths of indents, and separators. */
+  literals: readonly (string | number)[];
+}
+
+function demandOf(statement: Statement | undefined): Demand | null {
+  if (statement?.type === "MemberExpression" && "object" in statement && "property" in statement) {
+    const isSlice = (statement.property as Called).type === "SliceExpression";
+    return isSlice ? { name: "slice", operand: statement.object as object, literals: [] } : null;
+  }
+  if (statement?.type !== "FilterExpression" || !("filter" in statement && "operand" in statement))
+    return null;
+  const { value, callee, args } = statement.filter as Called;
+  const name = callee?.value ?? value;
+  if (name !== "sort" && name !== "tojson") return null;
+  return { name, operand: statement.operand as object, literals: literalsOf(args) };
+}
+
+/** The texts and numbers that arguments write out. */
+function literalsOf(argument: unknown): (string | number)[] {
+  if (Array.isArray(argument)) return argument.flatMap(literalsOf);
+  const { type, value } = (argument ?? {}) as Called;
+  if (type === "KeywordArgumentExpression" || Array.isArray(value)) return literalsOf(value);
+  return typeof value === "string" || typeof value === "number" ? [value] : [];
+}
+
 class BoundedInterpreter extends Interpreter {
   #steps = 0;
   #handled = 0;
   #depth = 0;
   /** Sizes of lists and mappings, which never change once they are made. */
   readonly #sizes = new WeakMap<object, number>();
+  readonly #depths = new WeakMap<object, number>();
   readonly #iterables = new WeakSet<object>();
+  /** What is done with what they give, where that takes more than reading it once. */
+  readonly #demands = new WeakMap<object, Demand>();
 
   constructor(
     environment: Environment,
@@ -166,6 +198,8 @@ class BoundedInterpreter extends Interpreter {
     // The body is searched for the names that it uses.
     if (statement?.type === "Macro" || statement?.type === "CallStatement") this.#handle(this.templateLength);
     if (statement?.type === "For" && "iterable" in statement) this.#iterates(statement.iterable);
+    const demand = demandOf(statement);
+    if (demand !== null) this.#demands.set(demand.operand, demand);
     if (++this.#depth > DEEPEST) throw new Error(`nests deeper than ${DEEPEST}`);
     let value: Value;
     try {
@@ -181,6 +215,8 @@ class BoundedInterpreter extends Interpreter {
       throw new Error(`makes a text or list of more than ${MOST_SIZE} characters or values`);
     // Comparing a list with a text writes it out.
     this.#handle(typeof value?.value === "string" ? size : size / 4);
+    const demanded = statement && this.#demands.get(statement);
+    if (demanded) this.#handle(this.#cost(demanded, value, size));
     if (statement !== undefined && this.#iterables.has(statement)) this.#step(lengthOf(value?.value));
     return value;
   }
@@ -200,6 +236,30 @@ class BoundedInterpreter extends Interpreter {
   #handle(amount: number): void {
     this.#handled += amount;
     if (this.#handled > MOST_HANDLED) throw new Error(`handles more than ${MOST_HANDLED} characters`);
+  }
+
+  /** Characters and values that it handles or writes, at the most. */
+  #cost({ name, literals }: Demand, value: Value, size: number): number {
+    const length = lengthOf(value?.value);
+    if (name === "slice") return 4 * length;
+    // A comparison costs several times what reading a value does.
+    if (name === "sort") return 4 * size * Math.ceil(Math.log2(1 + length));
+    const depth = this.#depthOf(value);
+    return literals.reduce<number>(
+      (sum, each) => sum + size * (typeof each === "string" ? each.length : each * depth),
+      0,
+    );
+  }
+
+  #depthOf(value: Value): number {
+    const content: unknown = value?.value;
+    const inner = Array.isArray(content) ? content : content instanceof Map ? [...content.values()] : null;
+    if (inner === null) return 0;
+    const known = this.#depths.get(value);
+    if (known !== undefined) return known;
+    const depth = 1 + inner.reduce<number>((deepest, each) => Math.max(deepest, this.#depthOf(each)), 0);
+    this.#depths.set(value, depth);
+    return depth;
   }
 
   /** Characters and values, each as often as it is held: so many are written out where a list becomes text. */
