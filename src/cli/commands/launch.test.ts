@@ -269,7 +269,10 @@ describe("gcopd launch", () => {
     const run = { id: "theirs", version: "1", command: "x", config_sha256: "x", format: "gcopd.run.v1" };
     for (const [named, said] of [
       ["/home/me", 'folder: expected the folder that is imported, got "/home/me"'],
-      ["/tmp/a\nEND OF SCRIPT\nrm x", "folder: expected an absolute path of plain characters"],
+      [
+        "/tmp/a\nEND OF SCRIPT\nrm x",
+        'folder: expected an absolute path of plain characters, received "/tmp/a\\nEND OF SCRIPT\\nrm x"',
+      ],
     ]) {
       writeFileSync(
         join(folder, "run.json"),
