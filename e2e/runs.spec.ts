@@ -36,7 +36,7 @@ test("the same job here and on the worker: watched, compared, exported, and ther
   await page.getByLabel("Vanilla passes").fill("2");
   await page.keyboard.press("Tab");
   await page.getByRole("button", { name: "Update" }).click();
-  await expect(detail(page)).toContainText("✓ done · step 2 of 2", { timeout: MODEL_TIME });
+  await expect(detail(page)).toContainText("Done: 2 steps", { timeout: MODEL_TIME });
   await page.getByTestId("batch").locator("summary").click();
   await expect(page.getByTestId("batch").getByRole("columnheader", { name: "ratio ρ" })).toBeVisible();
 
@@ -185,7 +185,7 @@ test("a run that measures its student: the curve, each evaluation, and the best 
   await page.getByLabel("Number to make").fill("2");
   await limitEpisodes(page, { decisions: 2, tokens: 8 });
   await page.getByRole("button", { name: "Update" }).click();
-  await expect(detail(page)).toContainText("✓ done · step 2 of 2", { timeout: MODEL_TIME });
+  await expect(detail(page)).toContainText("Done: 2 steps", { timeout: MODEL_TIME });
 
   const chart = page.getByRole("img", { name: /^Success rate on the evaluation’s tasks/ });
   await expect(chart).toHaveAccessibleName(/ at the last step: 0\.0 ± 0\.0$/);
