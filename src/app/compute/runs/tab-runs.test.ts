@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { fake, Pending, until } from "../../../../test/support/fake.ts";
 import { AT } from "../../../../test/support/train-events.ts";
+import { getUi, setUi, useUi } from "../store.ts";
 import type { Run } from "./run.ts";
 import { dropRun, getRuns, newRun, patchRun, putRun, takeEvent, useRuns } from "./runs-store.ts";
 import type { TabMessage } from "./tab-channel.ts";
@@ -54,6 +55,7 @@ afterEach(() => {
   leave();
   onAsk.mockReset();
   useRuns.setState(useRuns.getInitialState());
+  useUi.setState(useUi.getInitialState());
 });
 
 const onAsk = vi.fn();
@@ -98,6 +100,19 @@ it("shows a run of another tab as it goes, and once it is free what its owner wr
   free.get(ID)!.resolve();
   await until(() => expect(run()).toMatchObject({ state: "done", stream: "closed" }));
   expect(told).toEqual([]);
+});
+
+it("what was said of a run's end is gone when it goes on in another tab", () => {
+  const say = (run: string) =>
+    setUi(({ training }) => ({
+      training: { ...training, run, message: { kind: "info", text: "Stopped after 1 of 2 steps." } },
+    }));
+  say("page-2");
+  hear!(toldRun());
+  expect(getUi().training.message).not.toBeNull();
+  say(ID);
+  hear!(toldRun());
+  expect(getUi().training.message).toBeNull();
 });
 
 it("a run whose tab is gone and that the browser did not keep is lost", async () => {

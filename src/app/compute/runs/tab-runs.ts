@@ -3,6 +3,7 @@
  * it, may ask its owner to end it, and find out when the owner is gone.
  */
 import { ENDED } from "../../../protocol/job-state.ts";
+import { setUi } from "../store.ts";
 import { foldEvents } from "./internal/fold.ts";
 import { pageRuns } from "./internal/page-runs.ts";
 import { NO_FIGURES, type Run } from "./run.ts";
@@ -77,6 +78,12 @@ export class TabRuns {
       case "run": {
         const { run } = message;
         putRun({ ...run, figures: foldEvents(NO_FIGURES, run.events), stream: "other-tab" });
+        // Where it had ended here, it has gone on: what was said of that end no longer holds.
+        setUi(({ training }) =>
+          training.run === run.id && training.status === "idle"
+            ? { training: { ...training, message: null } }
+            : {},
+        );
         this.#followRun(run.id, signal);
         break;
       }
