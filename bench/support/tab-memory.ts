@@ -1,6 +1,5 @@
-/** What a browser's processes take. Linux only. */
 import { readFileSync } from "node:fs";
-import type { Browser, CDPSession } from "playwright";
+import type { Browser } from "playwright";
 
 /** Megabytes. */
 export interface TabMemory {
@@ -23,25 +22,13 @@ const numbers = (id: number, name: string): number => {
   }
 };
 
-const ids = async (session: CDPSession, kind: "renderer" | "GPU"): Promise<number[]> => {
-  const { processInfo } = await session.send("SystemInfo.getProcessInfo");
-  return processInfo.filter(({ type }) => type === kind).map(({ id }) => id);
-};
-
-/** Memory of the largest tab's own and of the GPU's process, now. Megabytes. */
-export async function memoryNow(browser: Browser): Promise<{ tab: number; gpu: number }> {
-  const session = await browser.newBrowserCDPSession();
-  const largest = async (kind: "renderer" | "GPU"): Promise<number> =>
-    Math.max(0, ...(await ids(session, kind)).map((id) => numbers(id, "RssAnon")));
-  const found = { tab: await largest("renderer"), gpu: await largest("GPU") };
-  await session.detach();
-  return found;
-}
-
-/** Watches the largest tab of a browser from now on; the function returned says what it took at the most. */
+/** Watches the largest tab of a browser from now on; the function returned says what it took at the most. Linux only. */
 export async function watchTab(browser: Browser): Promise<() => Promise<TabMemory>> {
   const session = await browser.newBrowserCDPSession();
-  const tabs = (): Promise<number[]> => ids(session, "renderer");
+  const tabs = async (): Promise<number[]> => {
+    const { processInfo } = await session.send("SystemInfo.getProcessInfo");
+    return processInfo.filter(({ type }) => type === "renderer").map(({ id }) => id);
+  };
   const own = new Map<number, number>();
   const look = async (): Promise<void> => {
     for (const id of await tabs()) own.set(id, Math.max(own.get(id) ?? 0, numbers(id, "RssAnon")));
