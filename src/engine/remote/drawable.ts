@@ -15,8 +15,8 @@ const MOST = 64;
 
 /**
  * A response of drawable ids. Where the server draws another id, the rest is drawn again from there on: the next
- * token then has the distribution that a mask would give it, also where the server has no masks. Those that have them are
- * told the ids, which their models are known to have by then.
+ * token then has the distribution that a mask would give it, even where the server has no masks. Servers with masks are
+ * also sent the ids met so far; an id that the model may not have could be refused.
  *
  * @param server for messages
  * @param draw asks it once
@@ -53,6 +53,6 @@ export async function drawnAgain(
   }
 }
 
-/** How vLLM and SGLang are told to leave ids out: e^100 times less probable, none is ever drawn. vLLM takes no lower bias. */
+/** Makes vLLM and SGLang leave ids out: e^100 times less probable, none is ever drawn. vLLM accepts no lower bias. */
 export const logitBias = (masked: readonly number[]): { logit_bias?: Record<number, number> } =>
   masked.length === 0 ? {} : { logit_bias: Object.fromEntries(masked.map((id) => [id, -100])) };

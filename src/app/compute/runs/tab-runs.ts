@@ -78,7 +78,7 @@ export class TabRuns {
       case "run": {
         const { run } = message;
         putRun({ ...run, figures: foldEvents(NO_FIGURES, run.events), stream: "other-tab" });
-        // Where it had ended here, it has gone on: what was said of that end no longer holds.
+        // It may have ended here before it went on there: the message of that end is out of date.
         setUi(({ training }) =>
           training.run === run.id && training.status === "idle"
             ? { training: { ...training, message: null } }

@@ -74,7 +74,7 @@ export async function scoreDecision(): Promise<void> {
     const scores: TokenScores = {
       pieces,
       ids: responseIds,
-      // Complete when they are shown: bounds that become figures a moment later would move what stands below.
+      // Shown once they are complete: bounds that become figures a moment later would shift what is below them.
       sides: await unionOf(run, ordered),
       studentProblem,
       seconds: (performance.now() - began) / 1000,
