@@ -35,7 +35,7 @@ test("before any training: what the registered experiment found, with its curves
     /^GC-OPD minus GC: success only, .* n = 48; not told apart/,
   );
   await expect(chart(page)).toHaveAccessibleName(/GC-OPD, recorded: after step 240 .*, n = 48/);
-  await expect(page.getByTestId("recorded-band")).toHaveCount(7);
+  await expect(page.getByTestId("recorded-band")).toHaveCount(9);
   // The names of the curves fit beside them.
   const cut = await chart(page).evaluate((svg) => {
     const edge = svg.getBoundingClientRect().right;
