@@ -6,11 +6,14 @@ import { beginning, shownName, shownText } from "./text/shown-text.ts";
 /** Messages quote names of records, which may be of any length. */
 const LONGEST = 2000;
 
-/** Bad input speaks for itself; anything else is said to be a fault of the workbench, and logged whole. */
+/** Bad input speaks for itself, a lost device is opened again; anything else is said to be a fault of the workbench, and logged whole. */
 export function describeFault(error: unknown): string {
   if (error instanceof InputError || error instanceof DeviceError) {
     const { message } = error;
-    return shownText(message.length <= LONGEST ? message : `${beginning(message, LONGEST)}…`);
+    const shown = shownText(message.length <= LONGEST ? message : `${beginning(message, LONGEST)}…`);
+    return error instanceof DeviceError && error.fault === "lost"
+      ? `${shown.replace(/\.$/, "")}. The next work opens another.`
+      : shown;
   }
   console.error(error);
   const message = error instanceof Error ? error.message : String(error);

@@ -191,7 +191,7 @@ export class DeviceHealth {
       this.lossError ??= this.disposed
         ? new Error(DISPOSED)
         : new DeviceError(
-            `The WebGPU device was lost (${info.reason}${info.message ? `: ${oneLine(info.message)}` : ""}); its tensors are gone: make a new backend.`,
+            `The WebGPU device was lost (${[info.reason, oneLine(info.message)].filter(Boolean).join(": ").replace(/\.$/, "")}).`,
             "lost",
           );
       throw this.lossError;

@@ -165,7 +165,7 @@ it("tells a fault once, and a device that failed is given up with its worker", a
   const failed = { status: "failed", job: "left-out", key: "key" };
   expect(told).toEqual([
     ...[{ ...failed, message: "no tokens" }, 0],
-    ...[{ ...failed, message: "the device was lost" }, 1],
+    ...[{ ...failed, message: "the device was lost. The next work opens another." }, 1],
   ]);
 });
 

@@ -188,7 +188,12 @@ describe("a run of the page", () => {
     expect(under()).toMatchObject({
       ...{ status: "idle", message: { kind: "error", text: expect.stringContaining("the device was lost") } },
     });
-    expect(listed()).toEqual([["failed", "the device was lost. The student is as it was before this run."]]);
+    expect(listed()).toEqual([
+      [
+        "failed",
+        "the device was lost. The next work opens another. The student is as it was before this run.",
+      ],
+    ]);
     trained = new Pending();
     trained.resolve(RESULT);
     await training.start();

@@ -140,7 +140,10 @@ it("that fails says why, and ends the worker of a failed device; it goes on with
   await run;
   const { id } = only();
   expect(clients.models.endWorker).toHaveBeenCalledOnce();
-  expect(only()).toMatchObject({ state: "failed", message: "the device was lost" });
+  expect(only()).toMatchObject({
+    state: "failed",
+    message: "the device was lost. The next work opens another.",
+  });
   const own = folder;
   folder = { name: "student", files: new Map([["config.json", new Blob(["[]"])]]) };
   await runs.goOn(id);

@@ -374,7 +374,7 @@ describe("a fault", () => {
     await until(() => expect(held.emit).toBeDefined());
     held.reject(new DeviceError("the device was lost", "lost"));
     await training;
-    expect(problem()).toBe("the device was lost");
+    expect(problem()).toBe("the device was lost. The next work opens another.");
     expect([here.ended, getUi().studying, states()]).toEqual([1, null, ["waiting", "waiting"]]);
     await comparison.train();
     expect([problem(), states()]).toEqual([null, ["done", "done"]]);
