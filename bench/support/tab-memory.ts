@@ -1,5 +1,6 @@
+/** What a browser's processes take. Linux only. */
 import { readFileSync } from "node:fs";
-import type { Browser } from "playwright";
+import type { Browser, CDPSession } from "playwright";
 
 /** Megabytes. */
 export interface TabMemory {
@@ -22,13 +23,25 @@ const numbers = (id: number, name: string): number => {
   }
 };
 
-/** Watches the largest tab of a browser from now on; the function returned says what it took at the most. Linux only. */
+const ids = async (session: CDPSession, kind: "renderer" | "GPU"): Promise<number[]> => {
+  const { processInfo } = await session.send("SystemInfo.getProcessInfo");
+  return processInfo.filter(({ type }) => type === kind).map(({ id }) => id);
+};
+
+/** Memory of the largest tab's own and of the GPU's process, now. Megabytes. */
+export async function memoryNow(browser: Browser): Promise<{ tab: number; gpu: number }> {
+  const session = await browser.newBrowserCDPSession();
+  const largest = async (kind: "renderer" | "GPU"): Promise<number> =>
+    Math.max(0, ...(await ids(session, kind)).map((id) => numbers(id, "RssAnon")));
+  const found = { tab: await largest("renderer"), gpu: await largest("GPU") };
+  await session.detach();
+  return found;
+}
+
+/** Watches the largest tab of a browser from now on; the function returned says what it took at the most. */
 export async function watchTab(browser: Browser): Promise<() => Promise<TabMemory>> {
   const session = await browser.newBrowserCDPSession();
-  const tabs = async (): Promise<number[]> => {
-    const { processInfo } = await session.send("SystemInfo.getProcessInfo");
-    return processInfo.filter(({ type }) => type === "renderer").map(({ id }) => id);
-  };
+  const tabs = (): Promise<number[]> => ids(session, "renderer");
   const own = new Map<number, number>();
   const look = async (): Promise<void> => {
     for (const id of await tabs()) own.set(id, Math.max(own.get(id) ?? 0, numbers(id, "RssAnon")));

@@ -1,7 +1,7 @@
 /** The built page in a Chromium of its own, for benchmarks that use it as a person does. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { createReadStream, existsSync, mkdtempSync, rmSync } from "node:fs";
+import { createReadStream, existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -20,8 +20,14 @@ const TYPES: Readonly<Record<string, string>> = {
   ".wasm": "application/wasm",
 };
 
-/** Serves `dist/page` on a free port of the loopback. */
-export async function servePage(): Promise<{ url: string; close(): void }> {
+/**
+ * Serves `dist/page` on a free port of the loopback.
+ *
+ * @param heads text that is put before the scripts whose paths match
+ */
+export async function servePage(
+  heads: readonly { path: RegExp; text: string }[] = [],
+): Promise<{ url: string; close(): void }> {
   const root = resolve("dist/page");
   if (!existsSync(join(root, "index.html")))
     throw new Error("dist/page is not there: run `npm run build` first");
@@ -33,7 +39,9 @@ export async function servePage(): Promise<{ url: string; close(): void }> {
       return;
     }
     response.writeHead(200, { "content-type": TYPES[extname(file)] ?? "application/octet-stream" });
-    createReadStream(file).pipe(response);
+    const head = heads.find(({ path }) => path.test(pathname));
+    if (head === undefined) createReadStream(file).pipe(response);
+    else response.end(`${head.text}\n${readFileSync(file, "utf8")}`);
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
