@@ -6,7 +6,22 @@ import { findChromium, findFirefox } from "./scripts/browser.mjs";
 
 const executablePath = await findChromium();
 
+/**
+ * What Chromium does without, by its own names. Only the last flag counts, and Playwright gives one: its names are here,
+ * too.
+ */
+const WITHOUT = [
+  // For each window these two load the list below the address bar, a page of its own that nobody sees.
+  ...["WebUIOmniboxPopup", "WebUIOmniboxAimPopup"],
+  // Playwright's.
+  ...["AvoidUnnecessaryBeforeUnloadCheckSync", "DestroyProfileOnBrowserClose", "HttpsUpgrades"],
+  ...["HttpsFirstBalancedModeAutoEnable", "LensOverlay", "MediaRouter", "PaintHolding"],
+  ...["ThirdPartyStoragePartitioning", "AvoidCorsURLLoaderRestartOnRedirect", "OptimizationHints"],
+  ...["NetworkTimeServiceQuerying", "AimEnabled", "PreconnectToSearch"],
+];
+
 const QUIET = [
+  `--disable-features=${WITHOUT}`,
   "--no-sandbox",
   "--no-first-run",
   "--disable-background-networking",

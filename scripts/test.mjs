@@ -1,7 +1,8 @@
-// `npm test`: everything that a contributor must pass, in order: format and lint, types, build, unit tests (with WebGPU
-// on a software adapter), and the page in a real browser: `npm test e2e [FILE…]`. Ends with one line
+// `npm test`: everything that a contributor must pass: format and lint, types and build side by side, unit tests (with
+// WebGPU on a software adapter), and the page in a real browser: `npm test e2e [FILE…]`. Ends with one line
 // `tests: N passed, N failed`.
-import { spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
@@ -21,13 +22,15 @@ let passed = 0;
 /** What failed, by name. Printed last, so that a log of which only the end is kept has it. */
 const failures = [];
 
-function run(title, command, args, extra = {}) {
+async function run(title, command, args, extra = {}) {
   console.log(`\n== ${title}`);
   const started = Date.now();
-  const { status } = spawnSync(command, args, {
+  const child = spawn(command, args, {
     stdio: ["ignore", "inherit", "inherit"],
     env: { ...environment, ...extra },
   });
+  // A command that cannot be started is a failure like any other.
+  const status = await once(child, "exit").then(([code]) => code, console.error);
   console.log(
     `== ${title}: ${status === 0 ? "ok" : "FAILED"} (${Math.round((Date.now() - started) / 1000)} s)`,
   );
@@ -35,8 +38,8 @@ function run(title, command, args, extra = {}) {
 }
 
 /** A step without tests of its own counts as one. */
-function step(title, command, args) {
-  if (run(title, command, args)) passed += 1;
+async function step(title, command, args) {
+  if (await run(title, command, args)) passed += 1;
   else failures.push(title);
 }
 
@@ -45,8 +48,8 @@ function step(title, command, args) {
  *
  * @param results the report's tests, each with its name and whether it passed; a skipped one did not
  */
-function suite(title, command, args, extra, report, results) {
-  const ok = run(title, command, args, extra);
+async function suite(title, command, args, extra, report, results) {
+  const ok = await run(title, command, args, extra);
   try {
     const tests = results(JSON.parse(readFileSync(report, "utf8")));
     const bad = tests.filter((test) => !test.passed);
@@ -90,14 +93,15 @@ function pageResults({ suites, errors }) {
 }
 
 const [only, ...files] = process.argv.slice(2);
-if (!only || only === "check") {
-  step("format and lint", "npx", ["biome", "check", "."]);
-  step("types", "npx", ["tsc", "--noEmit"]);
-}
-if (!only || only !== "check") step("build", process.execPath, ["scripts/build.mjs"]);
+if (!only || only === "check") await step("format and lint", "npx", ["biome", "check", "."]);
+await Promise.all([
+  // One processor is all that either takes for most of its time.
+  ...(!only || only === "check" ? [step("types", "npx", ["tsc", "--noEmit"])] : []),
+  ...(only !== "check" ? [step("build", process.execPath, ["scripts/build.mjs"])] : []),
+]);
 if (!only || only === "unit") {
   const report = join(scratch, "unit.json");
-  suite(
+  await suite(
     "unit tests",
     "npx",
     ["vitest", "run", "--reporter=default", "--reporter=json", `--outputFile.json=${report}`],
@@ -108,7 +112,7 @@ if (!only || only === "unit") {
 }
 if (!only || only === "e2e") {
   const report = join(scratch, "e2e.json");
-  suite(
+  await suite(
     "the page in a browser",
     "npx",
     ["playwright", "test", "--reporter=list,json", ...files],
