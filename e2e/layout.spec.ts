@@ -5,75 +5,6 @@ import { MODEL_TIME } from "./throttle.ts";
 /** The longest of everything: two hundred decisions in one execution. */
 const LONG = "inclined-plane-friction-named-surfaces|653|easy";
 
-for (const [width, height] of [
-  [420, 800],
-  [800, 800],
-  [1280, 800],
-  [1920, 1080],
-] as const) {
-  for (const theme of ["light", "dark"] as const) {
-    test.describe(`${width} × ${height}, ${theme}`, () => {
-      test.use({ viewport: { width, height }, colorScheme: theme });
-
-      test("no view is wider than the window", async ({ page }) => {
-        const look = async (name: string): Promise<void> => {
-          await page.screenshot({ path: `test-results/screenshots/${name}-${width}-${theme}.png` });
-          await expect(
-            page.getByRole("navigation", { name: "Views" }).locator("[aria-current]"),
-            name,
-          ).toBeInViewport({ ratio: 0.9 });
-          // A chart takes the width of its place a little after it.
-          await expect
-            .poll(
-              () =>
-                page.evaluate(() =>
-                  [document.documentElement, document.querySelector("main")!]
-                    .filter((element) => element.scrollWidth > element.clientWidth)
-                    .map((element) => element.tagName),
-                ),
-              { message: name },
-            )
-            .toEqual([]);
-        };
-        await visit(page);
-        await look("empty");
-        await visit(page, sampleHash("library", ""));
-        await expect(page.getByRole("row", { name: /melt/ })).toBeVisible();
-        await look("library");
-        for (const [task, decision] of [
-          ["melt|12|easy", 12],
-          [LONG, 20],
-        ] as const) {
-          await visit(page, sampleHash("task", task, { decision }));
-          await decisionShown(page, decision);
-          await look(task === LONG ? "task-long" : "task");
-        }
-        await page.keyboard.press("3");
-        await expect(page.getByRole("button", { name: "Score" })).toBeEnabled();
-        await look("tokens");
-        await page.keyboard.press("4");
-        await expect(page.getByRole("button", { name: "Update" })).toBeEnabled();
-        await look("training");
-        await page.keyboard.press("5");
-        await expect(page.getByTestId("statistics-scope")).toBeVisible({ timeout: MODEL_TIME });
-        await look("statistics");
-        await page.keyboard.press("6");
-        await expect(page.getByRole("heading", { name: "Targets" })).toBeVisible();
-        await look("runs");
-        await page.keyboard.press("7");
-        await page.getByRole("button", { name: "Make games" }).click();
-        await expect(
-          page.getByRole("list", { name: "Tasks of the open games" }).getByRole("button"),
-        ).toHaveCount(12);
-        await look("play");
-        await page.keyboard.press("8");
-        await expect(page.getByRole("heading", { name: "Does evidence help?" })).toBeVisible();
-        await look("evidence");
-      });
-    });
-  }
-}
-
 test("with two libraries and something running, all of the header is in sight", async ({ page }) => {
   await visit(page, sampleHash("evidence-test", ""));
   await page.getByRole("button", { name: "Test the miniature world" }).click();
@@ -89,14 +20,18 @@ test("with two libraries and something running, all of the header is in sight", 
   await page.getByRole("button", { name: "Stop" }).click();
 });
 
-/** Where controls lie on each other, stick out of their bar, or the document is wider than the window. */
-const tooTight = (page: Page): Promise<string[]> =>
-  page.evaluate(() => {
+/** What is wider than the window. */
+const tooWide = (page: Page): Promise<string[]> =>
+  page.evaluate(() =>
+    [document.documentElement, document.querySelector("main")!]
+      .filter((element) => element.scrollWidth > element.clientWidth)
+      .map((element) => `${element.tagName} ${element.scrollWidth}px`),
+  );
+
+/** What is wider than the window, and where controls lie on each other or stick out of their bar. */
+async function tooTight(page: Page): Promise<string[]> {
+  const tight = await page.evaluate(() => {
     const found: string[] = [];
-    const root = document.documentElement;
-    if (root.scrollWidth > root.clientWidth) found.push(`document ${root.scrollWidth}px`);
-    const main = document.querySelector("main");
-    if (main !== null && main.scrollWidth > main.clientWidth) found.push(`main ${main.scrollWidth}px`);
     const name = (element: Element): string =>
       element.getAttribute("aria-label") ?? `${element.tagName} ${element.textContent?.slice(0, 30)}`;
     for (const bar of document.querySelectorAll(
@@ -119,25 +54,60 @@ const tooTight = (page: Page): Promise<string[]> =>
     }
     return found;
   });
+  return [...(await tooWide(page)), ...tight];
+}
 
-for (const [width, height, text] of [
-  // 1,280 × 800 at 200 % zoom.
-  [640, 400, 16],
-  [800, 700, 16],
-  [900, 800, 16],
-  [1024, 768, 16],
+/** A window by its width and height, in pixels. */
+type Size = readonly [number, number];
+
+/** Each opens at its first size, at which what is folded at first is decided, and looks at every view in all. */
+const WINDOWS: { text: number; theme: "light" | "dark"; sizes: readonly Size[] }[] = [
+  {
+    ...{ text: 16, theme: "dark" },
+    sizes: [
+      [800, 700],
+      [420, 800],
+      // 1,280 × 800 at 200 % zoom.
+      [640, 400],
+    ],
+  },
+  {
+    ...{ text: 16, theme: "light" },
+    sizes: [
+      [1920, 1080],
+      [1280, 800],
+      [1024, 768],
+      [900, 800],
+      [420, 800],
+    ],
+  },
   // The browser's own setting of a larger text.
-  [1280, 800, 20],
-] as const) {
-  test(`at ${width} × ${height} and text of ${text} px nothing sticks out or lies on anything else`, async ({
-    page,
-  }) => {
+  { text: 20, theme: "light", sizes: [[1280, 800]] },
+];
+
+for (const { text, theme, sizes } of WINDOWS) {
+  const names = sizes.map((size) => size.join(" × ")).join(", ");
+  test(`at ${names} and text of ${text} px nothing sticks out or lies on anything else`, async ({ page }) => {
+    const [[width, height]] = sizes as [Size];
+    await page.emulateMedia({ colorScheme: theme });
     await page.setViewportSize({ width, height });
     const devtools = await page.context().newCDPSession(page);
     await devtools.send("Page.setFontSizes", { fontSizes: { standard: text } });
-    const look = async (name: string): Promise<void> => {
-      await page.screenshot({ path: `test-results/screenshots/${name}-${width}.png` });
-      await expect.poll(() => tooTight(page), { message: name }).toEqual([]);
+    const dialogs = page.getByRole("dialog");
+    const current = page.getByRole("navigation", { name: "Views" }).locator("[aria-current]");
+    const look = async (
+      name: string,
+      more: (at: number) => Promise<void> = async () => {},
+    ): Promise<void> => {
+      for (const [at, [width, height]] of sizes.entries()) {
+        const message = `${name} at ${width} × ${height}`;
+        if (sizes.length > 1) await page.setViewportSize({ width, height });
+        if ((await dialogs.count()) === 0) await expect(current, message).toBeInViewport({ ratio: 0.9 });
+        // A chart takes the width of its place a little after it.
+        await expect.poll(() => (width < 640 ? tooWide(page) : tooTight(page)), { message }).toEqual([]);
+        await more(at);
+      }
+      if (sizes.length > 1) await page.setViewportSize({ width, height });
     };
     await visit(page);
     await look("empty");
@@ -145,15 +115,16 @@ for (const [width, height, text] of [
     const row = page.getByRole("row", { name: /melt/ });
     await expect(row).toBeVisible();
     expect((await row.boundingBox())!.height).toBe(3.25 * text);
-    await look("library");
     // The table ends with a column, or is scrolled to the others: no title is cut.
-    const room = (await page.locator(".table-scroll").boundingBox())!;
-    if (width === 800)
+    await look("library", async (at) => {
+      if (sizes[at]![0] !== 800) return;
+      const room = (await page.locator(".table-scroll").boundingBox())!;
       for (const title of await page.locator(".tasks .sorter").all()) {
         const { x, width: wide } = (await title.boundingBox())!;
         const [left, right] = [x - room.x, x + wide - room.x];
         expect(right <= room.width + 1 || left >= room.width - 4, await title.innerText()).toBe(true);
       }
+    });
     for (const [key, dialog] of [
       ["?", "Keys and marks"],
       ["g", "Guide"],
@@ -163,7 +134,7 @@ for (const [width, height, text] of [
       await expect(page.getByRole("dialog", { name: dialog })).toBeVisible();
       await look(dialog);
       await page.keyboard.press("Escape");
-      await expect(page.getByRole("dialog")).toHaveCount(0);
+      await expect(dialogs).toHaveCount(0);
     }
     for (const [task, parameters] of [
       ["find-non-living-thing|36|easy", { decision: 4 }],
@@ -172,7 +143,7 @@ for (const [width, height, text] of [
     ] as const) {
       await visit(page, sampleHash("task", task, parameters));
       await decisionShown(page, parameters.decision);
-      await look(`task-${task.slice(0, 4)}`);
+      await look(task);
     }
     await page.keyboard.press("3");
     await expect(page.getByRole("button", { name: "Score" })).toBeEnabled();
@@ -181,11 +152,13 @@ for (const [width, height, text] of [
     await expect(page.getByRole("button", { name: "Update" })).toBeEnabled();
     await look("training");
     await page.keyboard.press("6");
-    await expect(page.getByRole("heading", { name: "Runs" })).toBeVisible();
+    await expect(page.getByRole("heading", { name: "Targets" })).toBeVisible();
     await look("runs");
     await page.keyboard.press("7");
     await page.getByRole("button", { name: "Make games" }).click();
-    await page.getByRole("list", { name: "Tasks of the open games" }).getByRole("button").first().click();
+    const games = page.getByRole("list", { name: "Tasks of the open games" }).getByRole("button");
+    await expect(games).toHaveCount(12);
+    await games.first().click();
     await expect(page.getByTestId("action")).toBeFocused();
     await look("play");
     await page.getByRole("heading", { name: "Games" }).click();
@@ -219,7 +192,6 @@ test("once scored, nothing sticks out or lies on anything else, in narrow and wi
       for (const colorScheme of ["light", "dark"] as const) {
         await page.emulateMedia({ colorScheme });
         const name = `${view}-scored-${width}-${colorScheme}`;
-        await page.screenshot({ path: `test-results/screenshots/${name}.png` });
         await expect.poll(() => tooTight(page), { message: name }).toEqual([]);
       }
     }
