@@ -1,6 +1,7 @@
 /** Opening the list of jobs, whatever became of its file since. */
-import { existsSync, renameSync } from "node:fs";
+import { renameSync } from "node:fs";
 import { InputError } from "../../core/errors.ts";
+import { isThere, onFileSync } from "../../node/file-error.ts";
 import { tell } from "../tell.ts";
 import { JobStore } from "./store.ts";
 import { StoreFault } from "./store-fault.ts";
@@ -22,7 +23,8 @@ export function openStore(file: string): JobStore {
     const aside = `${file}.damaged-${new Date().toISOString().replaceAll(":", "-")}`;
     // The write-ahead log belongs to the file: it goes first, so that none is ever applied to a new one.
     for (const part of ["-wal", "-shm", ""])
-      if (existsSync(`${file}${part}`)) renameSync(`${file}${part}`, `${aside}${part}`);
+      if (isThere(`${file}${part}`))
+        onFileSync(file, "write", () => renameSync(`${file}${part}`, `${aside}${part}`));
     tell(
       `${file}: damaged (${error.detail}): it is kept as ${aside}, and the jobs are found again in their folders`,
     );

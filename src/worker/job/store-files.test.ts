@@ -7,7 +7,6 @@ import {
   closeSync,
   constants,
   copyFileSync,
-  existsSync,
   mkdtempSync,
   openSync,
   readdirSync,
@@ -15,17 +14,16 @@ import {
   rmSync,
   statSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { QUICK } from "../../../test/support/file-faults.ts";
 import { liftLimits, limitFileSize, limitOpenFiles } from "../../../test/support/process-limits.ts";
 import { InputError } from "../../core/errors.ts";
 import { openStore } from "./open-store.ts";
 import type { JobStore } from "./store.ts";
 import { StoreFault } from "./store-fault.ts";
 
-/** In memory where there is such a folder: thousands of syncs take their time on a disk. */
-const root = mkdtempSync(join(existsSync("/dev/shm") ? "/dev/shm" : tmpdir(), "gcopd-store-files-"));
+const root = mkdtempSync(join(QUICK, "gcopd-store-files-"));
 let folder: string;
 let log: string[];
 const file = () => join(folder, "jobs.sqlite");
