@@ -80,7 +80,7 @@ const BY_HANDLE: Readonly<Record<string, readonly Fault[]>> = {
 const STREAMS = ["createReadStream", "createWriteStream"];
 
 /** More operations than any scenario has. */
-const MANY = 5000;
+const MANY = 2000;
 
 /** For folders of tests with thousands of syncs, which take their time on a disk: in memory where that has a folder. */
 export const QUICK = fs.existsSync("/dev/shm") ? "/dev/shm" : tmpdir();

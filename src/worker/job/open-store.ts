@@ -21,8 +21,8 @@ export function openStore(file: string): JobStore {
     if (!(error instanceof StoreFault)) throw error;
     if (!DAMAGE.includes(error.code)) throw inputError(error, file);
     const aside = `${file}.damaged-${new Date().toISOString().replaceAll(":", "-")}`;
-    // The write-ahead log belongs to the file: it goes first, so that none is ever applied to a new one.
-    for (const part of ["-wal", "-shm", ""])
+    // The journals belong to the file: they go first, so that none is ever applied to a new one.
+    for (const part of ["-journal", "-wal", "-shm", ""])
       if (isThere(`${file}${part}`))
         onFileSync(file, "write", () => renameSync(`${file}${part}`, `${aside}${part}`));
     tell(
