@@ -392,7 +392,10 @@ test("an address of a run that is not there says so once all runs are read, and 
     await answered;
     await route.continue();
   });
+  // By then all else is known of it.
+  const asked = page.waitForRequest("**/api/jobs?*");
   await visit(page, "#/runs?run=train-000000000000&runs=x");
+  await asked;
   await expect(page.getByText("Reading the runs…")).toBeVisible();
   await expect(page.getByText("Asking the worker…")).toBeVisible();
   await expect(page.getByTestId("run-missing")).toHaveCount(0);

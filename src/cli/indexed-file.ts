@@ -1,5 +1,4 @@
 /** Record files for the commands, through their index: taken from beside the file, or built and kept there. */
-import { existsSync } from "node:fs";
 import { InputError } from "../core/errors.ts";
 import type { UnreadableRecord } from "../core/record/unreadable.ts";
 import {
@@ -15,6 +14,7 @@ import {
 } from "../formats/indexed/index.ts";
 import { FORMATS } from "../formats/kinds.ts";
 import { rangedChunks } from "../formats/ranged-reader.ts";
+import { isThere } from "../node/file-error.ts";
 import { openBytes, progress, writeOut } from "./io.ts";
 import { openRanged, type RangedFile } from "./ranged-file.ts";
 
@@ -71,7 +71,7 @@ export async function openIndexedFile(
 /** The index beside a file when it fits, else null. */
 async function keptIndex(path: string, file: RangedFile): Promise<LibraryIndex | null> {
   const name = indexFileName(path);
-  if (!existsSync(name)) return null;
+  if (!isThere(name)) return null;
   let reason = "is out of date";
   try {
     const index = await readIndex(openBytes(name), { file: name }, (identity) => isFresh(identity, file));

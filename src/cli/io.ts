@@ -205,7 +205,7 @@ export async function writeOut(path: string | undefined, chunks: Chunks): Promis
       // An error of the chunks' own making must stay what it is: only file operations are reworded.
       for await (const chunk of bytes) await onFile(path, "write", writeAll(handle, chunk));
     } finally {
-      await handle.close();
+      await onFile(path, "write", handle.close());
     }
     return;
   }

@@ -27,16 +27,16 @@ export async function openRanged(path: string): Promise<RangedFile> {
   try {
     const info = await onFile(path, "read", handle.stat());
     if (!info.isFile() && !info.isDirectory()) {
-      await handle.close();
+      await onFile(path, "read", handle.close());
       return await unpack(path);
     }
     const reader = handleReader(handle, fileLabel(path), info.size, Math.floor(info.mtimeMs));
     // A folder fails here, with the system's own reason.
     if (isGzip(await reader.read(0, Math.min(2, Math.max(info.size, 1))))) {
-      await handle.close();
+      await onFile(path, "read", handle.close());
       return await unpack(path);
     }
-    return { ...reader, original: true, close: () => handle.close() };
+    return { ...reader, original: true, close: () => onFile(path, "read", handle.close()) };
   } catch (error) {
     await handle.close().catch(() => undefined);
     throw error;
@@ -72,7 +72,7 @@ async function unpack(path: string): Promise<RangedFile> {
       size += chunk.length;
       if (spool === undefined && size > IN_MEMORY) {
         spool = await onFile(temporary, "write", open(temporary, "wx+"));
-        await unlink(temporary);
+        await onFile(temporary, "write", unlink(temporary));
         for (const piece of pieces) await onFile(temporary, "write", spool.appendFile(piece));
         pieces = [];
       }
@@ -85,7 +85,11 @@ async function unpack(path: string): Promise<RangedFile> {
   }
   if (spool !== undefined) {
     const handle = spool;
-    return { ...handleReader(handle, name, size, null), original: false, close: () => handle.close() };
+    return {
+      ...handleReader(handle, name, size, null),
+      original: false,
+      close: () => onFile(temporary, "read", handle.close()),
+    };
   }
   const bytes = new Uint8Array(size);
   let at = 0;

@@ -1,3 +1,4 @@
+import { statSync } from "node:fs";
 import { InputError } from "../core/errors.ts";
 
 const REASONS: Readonly<Record<string, { read: string; write: string } | string>> = {
@@ -52,6 +53,12 @@ export function passingFault(error: unknown): string | null {
   return `${reasonOf(error.code, "write")} (${error.code})`;
 }
 
+/** For what is only looked for: null where it is not there or not to be seen. @throws a fault that passes, which tells neither */
+export function unlessPassing(error: unknown): null {
+  if (passingFault(error) !== null) throw error;
+  return null;
+}
+
 /** A file system error as bad input: one line with the path and the reason in words. Other errors stay as they are. */
 export function fileError(error: unknown, path: string, doing: "read" | "write"): unknown {
   if (!isSystemError(error)) return error;
@@ -78,5 +85,15 @@ export function onFileSync<T>(path: string, doing: "read" | "write", work: () =>
     return work();
   } catch (error) {
     throw fileError(error, path, doing);
+  }
+}
+
+/** As `existsSync`, which takes every fault for a no. @throws InputError for one that passes */
+export function isThere(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch (error) {
+    if (passingFault(error) === null) return false;
+    throw fileError(error, path, "read");
   }
 }

@@ -1,7 +1,8 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { FAULTED } from "../../test/support/faulted-modules.ts";
 import { FileFaults } from "../../test/support/file-faults.ts";
 import { InputError } from "../core/errors.ts";
 import { AppendFile } from "./append-file.ts";
@@ -180,4 +181,32 @@ it("what killed writes left is removed, and nothing else", async () => {
   writeFileSync(temporaryName(join(folder, "a.json")), "half");
   await removeTemporaries(folder);
   expect(readdirSync(folder).sort()).toEqual([".c.json.part", ".hidden", "a.json", "b.part"]);
+});
+
+it.each(FAULTS)(
+  "a folder is made and what killed writes left in it is removed in another try after %s",
+  async (fault) => {
+    const begin = () => {
+      rmSync(folder, { recursive: true });
+      mkdirSync(folder);
+      return folder;
+    };
+    const work = async () => {
+      const inner = join(folder, "a", "b");
+      await makeFolder(inner);
+      files.aside(() => writeFileSync(temporaryName(join(inner, "c")), "half"));
+      await removeTemporaries(inner);
+    };
+    await files.each(fault, begin, async () => {
+      const error = await thrown(work);
+      if (error !== null) expect(error).toBeInstanceOf(InputError);
+      if (error !== null) expect(error).toEqual(oneLine);
+      await work();
+      expect(readdirSync(join(folder, "a", "b"))).toEqual([]);
+    });
+  },
+);
+
+it("every call of the file system in these modules went wrong", () => {
+  expect(files.unreached(FAULTED["src/node/whole-file.test.ts"])).toEqual([]);
 });

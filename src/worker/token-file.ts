@@ -1,9 +1,8 @@
 /** The worker's token in a file: an argument of a command can be read by every user of the machine. */
-import { existsSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { InputError } from "../core/errors.ts";
-import { onFile } from "../node/file-error.ts";
+import { isThere, onFile } from "../node/file-error.ts";
 import { writeWholeSync } from "../node/whole-file.ts";
 import { checkToken, randomToken } from "./http/security.ts";
 
@@ -35,13 +34,13 @@ export async function readTokenFile(path: string, key?: string): Promise<string>
       );
     return checkToken((await onFile(path, "read", handle.readFile("utf8"))).trim(), where);
   } finally {
-    await handle.close();
+    await onFile(path, "read", handle.close());
   }
 }
 
 /** The token that a data folder keeps, from one start of the worker to the next. Made when there is none. */
 export async function folderToken(folder: string): Promise<string> {
   const file = join(folder, TOKEN_FILE);
-  if (!existsSync(file)) writeWholeSync(file, `${randomToken()}\n`, { mode: 0o600 });
+  if (!isThere(file)) writeWholeSync(file, `${randomToken()}\n`, { mode: 0o600 });
   return readTokenFile(file);
 }

@@ -1,11 +1,16 @@
 /**
  * Faults of the disk, put into this process's calls of `node:fs` and `node:fs/promises`: the n-th operation below a
- * folder fails as a disk would let it fail. Native code (SQLite) does its own file work and is not reached.
+ * folder fails as a disk would let it fail. Whatever else is called there is an error, so that no operation passes
+ * uncounted. Native code (SQLite) does its own file work and is not reached.
  */
 import fs from "node:fs";
 import promises, { type FileHandle } from "node:fs/promises";
 import { syncBuiltinESMExports } from "node:module";
-import { resolve, sep } from "node:path";
+import { tmpdir } from "node:os";
+import { join, resolve, sep } from "node:path";
+import { setImmediate } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { callingLine, fileCalls } from "./file-calls.ts";
 
 /**
  * `short`: a write or a read takes half of what it was given. `full`: so does a write, and from then on the disk has no
@@ -24,6 +29,7 @@ export interface FileOperation {
 const MAKES: readonly Fault[] = ["EIO", "ENOSPC"];
 const OPENS: readonly Fault[] = ["EIO", "ENOSPC", "EMFILE"];
 const LOOKS: readonly Fault[] = ["EIO"];
+const CLOSES: readonly Fault[] = ["EIO"];
 
 /** Functions whose first argument is a path. */
 const BY_PATH: Readonly<Record<string, readonly Fault[]>> = {
@@ -43,6 +49,8 @@ const BY_PATH: Readonly<Record<string, readonly Fault[]>> = {
   lstat: LOOKS,
   access: LOOKS,
   realpath: LOOKS,
+  chmod: LOOKS,
+  symlink: MAKES,
 };
 
 /** Functions whose first argument is a file descriptor, and methods of a FileHandle. */
@@ -54,7 +62,7 @@ const BY_FILE: Readonly<Record<string, readonly Fault[]>> = {
   fdatasync: MAKES,
   ftruncate: MAKES,
   fstat: LOOKS,
-  close: ["EIO"],
+  close: CLOSES,
 };
 const BY_HANDLE: Readonly<Record<string, readonly Fault[]>> = {
   write: BY_FILE.write!,
@@ -63,51 +71,76 @@ const BY_HANDLE: Readonly<Record<string, readonly Fault[]>> = {
   datasync: MAKES,
   truncate: MAKES,
   stat: LOOKS,
-  close: ["EIO"],
   readFile: LOOKS,
   writeFile: MAKES,
   appendFile: MAKES,
 };
 
+/** Streams do their work with functions that are in the tables. */
+const STREAMS = ["createReadStream", "createWriteStream"];
+
+/** More operations than any scenario has. */
+const MANY = 2000;
+
+/** For folders of tests with thousands of syncs, which take their time on a disk: in memory where that has a folder. */
+export const QUICK = fs.existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
+
 type Anything = (this: unknown, ...args: unknown[]) => unknown;
 type Table = Record<string, unknown>;
+/** The file of a call, where it is one below the folder. */
+type PathOf = (self: unknown, ...args: unknown[]) => string | undefined;
 
 export class FileFaults {
   /** What was done below the folder since `arm`. */
   operations: FileOperation[] = [];
   /** The operation that failed. */
   injected: FileOperation | null = null;
+  /** Lines of `src/` whose operation failed, or came after one that did. */
+  readonly reached = new Set<string>();
+  /** Functions without a fault that were called below the folder. */
+  readonly #unknown = new Set<string>();
   readonly #restore: (() => void)[] = [];
+  /** Functions of each table that have faults. */
+  readonly #wrapped = new Map<Table, string[]>();
   readonly #files = new Map<number, string>();
   readonly #handles = new WeakMap<object, string>();
   #folder = "";
   #at = -1;
-  /** As `#at`, counting only operations that the fault can hit. */
-  #nth = -1;
-  #candidates = 0;
+  /** Of `each`, with `*` for what is another in each run: operations that have failed before; the first other one fails. */
+  #done: Set<string> | null = null;
+  /** How often each operation came that the fault can hit. */
+  readonly #times = new Map<string, number>();
   #fault: Fault = "EIO";
+  /** Promises of operations that are not settled. */
+  #pending = 0;
   /** Node's own functions call each other: only the outermost counts. */
   #inside = false;
 
   /** Puts the faults in place; `restore` takes them out. */
   static async install(): Promise<FileFaults> {
     const faults = new FileFaults();
+    // Node's own removal of folders keeps the functions that it finds when it is first used.
+    await promises.rm(join(import.meta.dirname, "nothing"), { recursive: true, force: true });
     const handle = await promises.open(import.meta.filename);
     const prototype = Object.getPrototypeOf(handle) as Table;
     await handle.close();
+    const byName: PathOf = (_, ...paths) => faults.#inFolder(paths[0]) ?? faults.#inFolder(paths[1]);
+    const byFile: PathOf = (_, file) => faults.#files.get(file as number);
+    const byHandle: PathOf = (self) => faults.#handles.get(self as object);
+    const [sync, promised] = [fs as unknown as Table, promises as unknown as Table];
     for (const [name, allowed] of Object.entries(BY_HANDLE))
-      faults.#wrap(prototype, name, `handle.${name}`, allowed, (self) => faults.#handles.get(self as object));
+      faults.#wrap(prototype, name, `handle.${name}`, allowed, byHandle);
     for (const [name, allowed] of Object.entries(BY_PATH)) {
-      faults.#wrap(promises as unknown as Table, name, name, allowed, (_, path) => faults.#inFolder(path));
-      faults.#wrap(fs as unknown as Table, `${name}Sync`, `${name}Sync`, allowed, (_, path) =>
-        faults.#inFolder(path),
-      );
+      faults.#wrap(promised, name, name, allowed, byName);
+      faults.#wrap(sync, `${name}Sync`, `${name}Sync`, allowed, byName);
     }
+    faults.#wrap(sync, "existsSync", "existsSync", LOOKS, byName);
     faults.#wrapStreams();
     for (const [name, allowed] of Object.entries(BY_FILE))
-      faults.#wrap(fs as unknown as Table, `${name}Sync`, `${name}Sync`, allowed, (_, file) =>
-        faults.#files.get(file as number),
-      );
+      faults.#wrap(sync, `${name}Sync`, `${name}Sync`, allowed, byFile);
+    faults.#watchOthers(promised, byName);
+    faults.#watchOthers(prototype, byHandle);
+    faults.#watchOthers(sync, (self, ...args) => byFile(self, ...args) ?? byName(self, ...args));
     syncBuiltinESMExports();
     return faults;
   }
@@ -121,36 +154,47 @@ export class FileFaults {
   arm(folder: string, at = -1, fault: Fault = "EIO"): void {
     this.#folder = resolve(folder) + sep;
     this.#at = at;
-    this.#nth = -1;
-    this.#candidates = 0;
+    this.#done = null;
+    this.#times.clear();
     this.#fault = fault;
     this.operations = [];
     this.injected = null;
   }
 
   /**
-   * Runs `scenario` with the first operation below a folder failing that `fault` can hit, then with the second, and so
-   * on to the last.
+   * Runs `scenario` until each operation below a folder that `fault` can hit has failed in one run. Operations are told
+   * apart by function, file and how often they came: what is done at once comes in any order.
    *
    * @param begin makes what the scenario starts from, and gives the folder
    * @returns the operations that failed
+   * @throws where the scenario calls a function that has no fault
    */
   async each(fault: Fault, begin: () => string, scenario: () => unknown): Promise<FileOperation[]> {
     const met: FileOperation[] = [];
-    for (let nth = 0; ; nth += 1) {
+    const done = new Set<string>();
+    for (;;) {
       this.arm(begin(), -1, fault);
-      this.#nth = nth;
+      this.#done = done;
       try {
         await scenario();
       } catch (error) {
         const { name, path } = this.injected ?? { name: "none", path: "" };
-        throw new Error(`${fault} at ${nth}: ${name} ${path}`, { cause: error });
+        throw new Error(`${fault} at ${met.length}: ${name} ${path}`, { cause: error });
       } finally {
         this.disarm();
       }
+      await this.#rest();
+      if (this.#unknown.size > 0) throw new Error(`no fault is known for ${[...this.#unknown].join()}`);
       if (this.injected === null) return met;
       met.push(this.injected);
+      if (met.length > MANY)
+        throw new Error(`no end of operations: ${this.injected.path} is another each time`);
     }
+  }
+
+  /** The lines of modules that call the file system and were not reached. */
+  unreached(modules: readonly string[]): string[] {
+    return modules.flatMap(fileCalls).filter((line) => !this.reached.has(line));
   }
 
   /** Lets everything through, uncounted. */
@@ -170,33 +214,44 @@ export class FileFaults {
   }
 
   #inFolder(path: unknown): string | undefined {
-    if (this.#folder === "" || typeof path !== "string") return undefined;
-    const full = resolve(path);
+    if (this.#folder === "") return undefined;
+    const named = path instanceof URL ? fileURLToPath(path) : path;
+    if (typeof named !== "string" && !Buffer.isBuffer(named)) return undefined;
+    const full = resolve(String(named));
     return `${full}${sep}`.startsWith(this.#folder) ? full : undefined;
   }
 
-  #wrap(
-    table: Table,
-    key: string,
-    name: string,
-    allowed: readonly Fault[],
-    pathOf: (self: unknown, first: unknown) => string | undefined,
-  ): void {
-    const original = table[key] as Anything;
+  #wrap(table: Table, key: string, name: string, allowed: readonly Fault[], pathOf: PathOf): void {
+    const original = table[key];
+    if (typeof original !== "function") throw new Error(`there is no function ${name}`);
+    table[key] = this.#faulty(original as Anything, name, allowed, pathOf);
+    this.#noteWrapped(table, key);
+    this.#restore.push(() => {
+      table[key] = original;
+    });
+  }
+
+  #noteWrapped(table: Table, key: string): void {
+    this.#wrapped.set(table, [...(this.#wrapped.get(table) ?? []), key]);
+  }
+
+  #faulty(original: Anything, name: string, allowed: readonly Fault[], pathOf: PathOf): Anything {
     const faults = this;
     const promised = !name.endsWith("Sync");
-    table[key] = function (this: unknown, ...args: unknown[]): unknown {
-      const path = faults.#inside ? undefined : pathOf(this, args[0]);
+    return function (this: unknown, ...args: unknown[]): unknown {
+      const path = faults.#inside ? undefined : pathOf(this, ...args);
       // Its number is given to another file.
       if (name === "closeSync") faults.#files.delete(args[0] as number);
-      if (path === undefined || faults.#folder === "") return original.apply(this, args);
+      if (path === undefined || faults.#folder === "") return faults.#awaited(original.apply(this, args));
       const fault = faults.#next({ name, path, faults: allowed });
       const call = () => faults.aside(() => original.apply(this, args));
-      if (fault === null) return faults.#opened(call(), path, name);
+      if (fault === null) return faults.#awaited(faults.#opened(call(), path, name));
       if (fault === "short" || fault === "full") {
         const at = name.startsWith("handle.") ? 0 : 1;
         return faults.aside(() => original.apply(this, halved(args, at)));
       }
+      // All that it tells of a fault.
+      if (name === "existsSync") return false;
       const error = systemError(fault, name, path);
       // A failed close has closed the file all the same.
       if (name.endsWith("close") || name === "closeSync") {
@@ -210,15 +265,36 @@ export class FileFaults {
       if (promised) return Promise.reject(error);
       throw error;
     };
-    this.#restore.push(() => {
-      table[key] = original;
-    });
+  }
+
+  /** Notes calls of what no table has. */
+  #watchOthers(table: Table, pathOf: PathOf): void {
+    const wrapped = new Set(this.#wrapped.get(table));
+    for (const key of Object.getOwnPropertyNames(table)) {
+      // `fd` is read, not called; names in capitals are classes.
+      if (wrapped.has(key) || STREAMS.includes(key) || !/^[a-z]/.test(key) || key === "constructor") continue;
+      if (typeof Object.getOwnPropertyDescriptor(table, key)!.value !== "function") continue;
+      const original = table[key] as Anything;
+      const faults = this;
+      table[key] = function (this: unknown, ...args: unknown[]): unknown {
+        if (!faults.#inside && pathOf(this, ...args) !== undefined) faults.#unknown.add(key);
+        return original.apply(this, args);
+      };
+      this.#restore.push(() => {
+        table[key] = original;
+      });
+    }
   }
 
   /** Streams of files call these of `fs`, with a function for the answer at the end. */
   #wrapStreams(): void {
     const table = fs as unknown as Table;
-    const [openFile, readFile] = [table.open as Anything, table.read as Anything];
+    const [openFile, readFile, closeFile] = [table.open, table.read, table.close] as [
+      Anything,
+      Anything,
+      Anything,
+    ];
+    for (const name of ["open", "read", "close"]) this.#noteWrapped(table, name);
     const meet = (name: string, path: string | undefined, allowed: readonly Fault[], args: unknown[]) => {
       const fault = path === undefined || this.#inside ? null : this.#next({ name, path, faults: allowed });
       if (fault === null || fault === "full") return args;
@@ -241,20 +317,57 @@ export class FileFaults {
       const passed = meet("read", this.#files.get(args[0] as number), BY_FILE.read!, args);
       if (passed !== null) readFile.apply(fs, passed);
     };
-    this.#restore.push(() => Object.assign(table, { open: openFile, read: readFile }));
+    table.close = (...args: unknown[]) => {
+      const [file, answer] = args as [number, Anything];
+      const path = this.#files.get(file);
+      this.#files.delete(file);
+      // A failed close has closed the file all the same.
+      const failed = path !== undefined && meet("close", path, CLOSES, [() => {}]) === null;
+      const error = failed ? systemError(this.#fault, "close", path) : null;
+      closeFile.call(fs, file, (own: unknown) => answer.call(null, own ?? error));
+    };
+    this.#restore.push(() => Object.assign(table, { open: openFile, read: readFile, close: closeFile }));
   }
 
   #next(operation: FileOperation): Fault | null {
     const index = this.operations.push(operation) - 1;
-    if (operation.faults.includes(this.#fault)) {
-      const nth = this.#candidates++;
-      if (index === this.#at || nth === this.#nth) {
-        this.injected = operation;
-        return this.#fault;
-      }
+    const hit = this.#isHit(index, operation);
+    // What is done only after a fault cannot be the first to fail.
+    if (hit || this.injected !== null) this.reached.add(callingLine());
+    if (hit) {
+      this.injected = operation;
+      return this.#fault;
     }
     const full = this.#fault === "full" && this.injected !== null && operation.faults.includes("ENOSPC");
     return full ? "ENOSPC" : null;
+  }
+
+  #awaited(result: unknown): unknown {
+    if (!(result instanceof Promise)) return result;
+    this.#pending += 1;
+    const over = () => {
+      this.#pending -= 1;
+    };
+    result.then(over, over);
+    return result;
+  }
+
+  /** Waits for what was begun beside an operation that failed: it is none of the next run. */
+  async #rest(): Promise<void> {
+    for (let quiet = 0; quiet < 3; quiet = this.#pending === 0 ? quiet + 1 : 0) await setImmediate();
+  }
+
+  #isHit(index: number, operation: FileOperation): boolean {
+    if (!operation.faults.includes(this.#fault)) return false;
+    if (this.#done === null) return index === this.#at;
+    if (this.injected !== null) return false;
+    const path = operation.path.slice(this.#folder.length).replace(/-\w{6}(?=\/|$)|[0-9a-f]{12}|\d+/g, "*");
+    const key = `${operation.name} ${path}`;
+    const times = (this.#times.get(key) ?? 0) + 1;
+    this.#times.set(key, times);
+    if (this.#done.has(`${key} ${times}`)) return false;
+    this.#done.add(`${key} ${times}`);
+    return true;
   }
 
   /** Remembers what an opened file is called. */
@@ -263,6 +376,9 @@ export class FileFaults {
     if (name !== "open") return result;
     return (result as Promise<FileHandle>).then((handle) => {
       this.#handles.set(handle, path);
+      // Each has its own: there is none in the prototype.
+      const close = handle.close as Anything;
+      handle.close = this.#faulty(close, "handle.close", CLOSES, () => path) as FileHandle["close"];
       return handle;
     });
   }

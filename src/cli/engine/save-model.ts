@@ -2,6 +2,7 @@ import { readdir, stat } from "node:fs/promises";
 import { InputError } from "../../core/errors.ts";
 import type { FolderReader, FolderWriter, Trainer } from "../../core/ports.ts";
 import { createFolder, openFolder } from "../../engine/native/node-folder.ts";
+import { onFile, unlessPassing } from "../../node/file-error.ts";
 
 /** Files that travel with the weights, so that a written folder can be used as the one it came from. */
 const COMPANIONS = [
@@ -81,10 +82,10 @@ export async function saveCompanions(path: string, folders: readonly string[]): 
 
 /** Refuses, before any work, a folder that already exists with something in it. */
 export async function checkNewFolder(path: string): Promise<void> {
-  const found = await stat(path).catch(() => null);
+  const found = await onFile(path, "write", stat(path).catch(unlessPassing));
   if (found === null) return;
   if (!found.isDirectory()) throw new InputError("this is a file, expected a folder", { file: path });
-  if ((await readdir(path)).length > 0) {
+  if ((await onFile(path, "read", readdir(path))).length > 0) {
     throw new InputError("this folder already exists and is not empty", { file: path });
   }
 }

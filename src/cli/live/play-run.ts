@@ -1,5 +1,4 @@
 /** Many episodes in a folder: what was played is kept as it happens, so that the same command goes on after a kill. */
-import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { InputError } from "../../core/errors.ts";
@@ -14,7 +13,7 @@ import {
 } from "../../core/loop/index.ts";
 import { sha256Hex } from "../../core/seeded.ts";
 import { parseObject } from "../../formats/read.ts";
-import { onFile } from "../../node/file-error.ts";
+import { isThere, onFile } from "../../node/file-error.ts";
 import { lockFolder } from "../../node/lock.ts";
 import { makeFolder, removeTemporaries } from "../../node/whole-file.ts";
 import { readText, writeOut, writeRecordsOut } from "../io.ts";
@@ -64,7 +63,7 @@ export interface PlayRun<R extends object> {
  */
 export async function playRun<R extends object>(run: PlayRun<R>, options: PlayRunOptions): Promise<void> {
   const { config, out } = options;
-  if ([run.file, RUN].every((name) => existsSync(join(out, name)))) {
+  if ([run.file, RUN].every((name) => isThere(join(out, name)))) {
     const known = await knownOf(run, options);
     await inFolder(run, out, () => check(join(out, RUN), known));
     return;
@@ -144,7 +143,7 @@ async function playIn<R extends object>(
       });
       ours = true;
       const records = join(out, run.file);
-      if (existsSync(records)) return;
+      if (isThere(records)) return;
       const seconds = new PlaySeconds(out, policy.device);
       const planned = seconds.timed(run.episodes(games, policy.name));
       const log = await ProgressLog.open(progressIn(out));
@@ -207,7 +206,7 @@ function identity<R extends object>(
 
 /** Marks a new folder as this run's. @throws InputError when it is another's */
 async function claim(file: string, mine: Identity, begunWith: object): Promise<void> {
-  if (!existsSync(file)) {
+  if (!isThere(file)) {
     await writeOut(file, [
       `${JSON.stringify({ format: "gcopd.play.v1", ...mine, ...begunWith }, null, 2)}\n`,
     ]);

@@ -1,5 +1,5 @@
 /** What was played in a folder so far: killed at any point, a run goes on with it. */
-import { closeSync, existsSync, openSync, readSync } from "node:fs";
+import { closeSync, openSync, readSync } from "node:fs";
 import { z } from "zod";
 import { InputError } from "../../core/errors.ts";
 import { type PlayEvent, type PlayLog, type Progress, withoutIds } from "../../core/loop/index.ts";
@@ -12,7 +12,7 @@ import {
 import { LineDecoder, LineSplitter } from "../../formats/lines.ts";
 import { checkSchema, parseObject } from "../../formats/read.ts";
 import { AppendFile } from "../../node/append-file.ts";
-import { onFileSync } from "../../node/file-error.ts";
+import { isThere, onFileSync } from "../../node/file-error.ts";
 import { writeWhole } from "../../node/whole-file.ts";
 import { openBytes } from "../io.ts";
 
@@ -61,7 +61,7 @@ export class ProgressLog implements PlayLog<object> {
    */
   static async open(path: string): Promise<ProgressLog> {
     const log = new ProgressLog(path);
-    if (existsSync(path)) {
+    if (isThere(path)) {
       await log.#read();
       // Only this run writes here: what a kill left under this name is written over.
       await writeWhole(path, log.#keptLines(), { temporary: `${path}.part` });

@@ -1,7 +1,10 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
+import { FAULTED } from "../../../test/support/faulted-modules.ts";
+import { FileFaults } from "../../../test/support/file-faults.ts";
+import { InputError } from "../../core/errors.ts";
 import { CHECKPOINT_FORMAT } from "../../core/loop/checkpoint.ts";
 import type { Stage } from "../../core/method/index.ts";
 import { DiskCheckpoints } from "./checkpoints.ts";
@@ -49,4 +52,28 @@ it("hands its moving average of the depth to a child that goes on in the middle 
   // It begins with a whole stage, with an average of its own.
   expect(await child({})).not.toHaveProperty("depth");
   expect(await child({ epochs: 0 }, {})).not.toHaveProperty("depth");
+});
+
+it("is found as it is or not at all, whatever reading goes wrong", async () => {
+  await parentRun();
+  writeFileSync(join(folder, "config.json"), JSON.stringify({ sample: {} }));
+  const found = () => openParent(folder, { student: "student" }, { id: "test", description: "", stages: [] });
+  const whole = await found();
+  expect(whole.endOfTurn).toBe(true);
+  const files = await FileFaults.install();
+  try {
+    for (const fault of ["short", "EIO", "EMFILE"] as const)
+      await files.each(
+        fault,
+        () => folder,
+        async () => {
+          const parent = await found().catch((error: unknown) => error);
+          if (files.injected === null || fault === "short") expect(parent).toEqual(whole);
+          else expect(parent).toBeInstanceOf(InputError);
+        },
+      );
+    expect(files.unreached(FAULTED["src/cli/train/parent.test.ts"])).toEqual([]);
+  } finally {
+    files.restore();
+  }
 });

@@ -10,6 +10,7 @@ import { countOf } from "../../core/plural.ts";
 import { sha256Hex } from "../../core/seeded.ts";
 import { openFolder } from "../../engine/native/node-folder.ts";
 import { servedCheckpoint } from "../../engine/tinker/index.ts";
+import { onFile, unlessPassing } from "../../node/file-error.ts";
 import { optimizerSteps } from "../../tensor/index.ts";
 import { checkpointState, newestCheckpoint } from "./checkpoints.ts";
 import { modelDigest, tinkerDigest } from "./fingerprint.ts";
@@ -102,8 +103,9 @@ const playedSchema = z.looseObject({ sample: z.unknown().optional(), environment
 
 /** Whether the run that a checkpoint lies in sampled its responses, as the config beside its checkpoints says. */
 async function sampled(checkpoint: string): Promise<boolean> {
-  const text = await readFile(join(checkpoint, "..", "..", "config.json"), "utf8").catch(() => "null");
-  const config = playedSchema.safeParse(parsed(text));
+  const file = join(checkpoint, "..", "..", "config.json");
+  const text = await onFile(file, "read", readFile(file, "utf8").catch(unlessPassing));
+  const config = playedSchema.safeParse(parsed(text ?? "null"));
   return config.success && isFreshRun(config.data);
 }
 

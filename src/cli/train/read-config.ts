@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { checkOf, InputError } from "../../core/errors.ts";
 import {
   checkTrainConfig,
@@ -11,6 +10,7 @@ import {
 import { METHOD_IDS, methodSchema } from "../../core/method/index.ts";
 import { isOneOf } from "../../core/one-of.ts";
 import { openFolder } from "../../engine/native/node-folder.ts";
+import { isThere } from "../../node/file-error.ts";
 import { absoluteFrom, absoluteModel, readConfigFile } from "../config-file.ts";
 import { resolvedEnvironment, withPlace } from "../live/read-play-config.ts";
 import { checkTokenizers } from "./run-tokenizer.ts";
@@ -61,7 +61,7 @@ export async function readTrainConfig(file: string): Promise<TrainConfig> {
   for (const key of MODELS) {
     const named = config[key];
     if (named === undefined) continue;
-    if (key === "teacher" && named === STUDENT_TEACHER && existsSync(absolute(named))) {
+    if (key === "teacher" && named === STUDENT_TEACHER && isThere(absolute(named))) {
       throw new InputError(`ambiguous: write "./${named}" for the folder beside the config`, { file, key });
     }
     if (key === "teacher" && (isServed(named) || named === STUDENT_TEACHER)) continue;

@@ -1,11 +1,11 @@
 /** A training run with each of its file operations going wrong once. Its models are toys, its files are real. */
 import { createHash } from "node:crypto";
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { corridor } from "../../../test/support/corridor.ts";
-import { type Fault, FileFaults } from "../../../test/support/file-faults.ts";
+import { FAULTED } from "../../../test/support/faulted-modules.ts";
+import { type Fault, FileFaults, QUICK } from "../../../test/support/file-faults.ts";
 import { tinyRecords } from "../../../test/support/tiny-records.ts";
 import { ToyModel, toyCodec } from "../../../test/support/toy-model.ts";
 import { InputError } from "../../core/errors.ts";
@@ -57,7 +57,7 @@ let files: FileFaults;
 
 beforeAll(async () => {
   files = await FileFaults.install();
-  folder = mkdtempSync(join(tmpdir(), "gcopd-run-faults-"));
+  folder = mkdtempSync(join(QUICK, "gcopd-run-faults-"));
   mkdirSync(join(folder, "student"));
   out = join(folder, "whole");
   expect(await run()).toEqual({ error: null, confirmed: STEPS, resumedFrom: null });
@@ -132,6 +132,8 @@ function begin(begun: string | null): string {
   out = join(folder, "out");
   rmSync(out, { recursive: true, force: true });
   if (begun !== null) cpSync(join(folder, begun), out, { recursive: true });
+  // What a kill left.
+  if (begun !== null) mkdirSync(join(out, "checkpoints", ".step-00000002.0123456789ab.part"));
   return out;
 }
 
@@ -180,6 +182,10 @@ describe.each(["short", "EIO", "ENOSPC", "EMFILE"] as const)(
     );
   },
 );
+
+it("every call of the file system in these modules went wrong", () => {
+  expect(files.unreached(FAULTED["src/cli/train/run-faults.test.ts"])).toEqual([]);
+});
 
 it("goes on without an end-of-turn token where an earlier version began, and only there", async () => {
   const end_of_turn = (path: string) =>

@@ -1,10 +1,10 @@
 /** The tokenizer of a run, and what its models read: refused as the config is read, before anything starts. */
-import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { InputError } from "../../core/errors.ts";
 import { isServed, STUDENT_TEACHER, type TextCodec } from "../../core/loop/index.ts";
 import { parseHubName } from "../../engine/hub/hub-client.ts";
 import { openFolder } from "../../engine/native/node-folder.ts";
+import { isThere } from "../../node/file-error.ts";
 import { readModelHeader } from "../../tensor/index.ts";
 import {
   checkTokenizerFits,
@@ -40,7 +40,7 @@ function teacherFolder({ teacher, student, calibrate_with: own }: TokenizerKeys)
   return isServed(teacher) ? own : teacher;
 }
 
-const has = (folder: string): boolean => existsSync(join(folder, "tokenizer.json"));
+const has = (folder: string): boolean => isThere(join(folder, "tokenizer.json"));
 
 /**
  * The tokenizer of a run: `tokenizer` of the config, else the student's. It writes every id; a model whose folder has

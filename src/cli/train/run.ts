@@ -17,7 +17,7 @@ import {
 } from "../../core/loop/index.ts";
 import { sha256Hex } from "../../core/seeded.ts";
 import { openModelFolder, parseHubName } from "../../engine/hub/node.ts";
-import { onFile } from "../../node/file-error.ts";
+import { onFile, unlessPassing } from "../../node/file-error.ts";
 import { lockFolder } from "../../node/lock.ts";
 import { makeFolder, removeTemporaries } from "../../node/whole-file.ts";
 import { saveCompanions, saveModel } from "../engine/save-model.ts";
@@ -65,8 +65,8 @@ export async function runTraining(given: TrainingRun): Promise<RunEnd> {
  * @throws InputError that names the folder and what is in it
  */
 async function checkFolder({ out, configFile }: TrainingRun): Promise<void> {
-  // A folder that cannot be read is reported when the run makes it.
-  const names = await readdir(out).catch((): string[] => []);
+  // One that can never be read is reported when the run makes it.
+  const names = (await onFile(out, "read", readdir(out).catch(unlessPassing))) ?? [];
   const has = (name: string) => names.includes(name);
   // A run that was killed before its first event has only the last two.
   if (has("events.jsonl") || has("checkpoints") || (has("config.json") && has("lock.sqlite"))) return;

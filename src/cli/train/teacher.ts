@@ -1,5 +1,4 @@
 /** The teacher of a training job: a model that is opened here, or one that another program serves. */
-import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 import { InputError } from "../../core/errors.ts";
@@ -25,6 +24,7 @@ import {
   RemoteSampler,
 } from "../../engine/remote/index.ts";
 import { checkSchema } from "../../formats/read.ts";
+import { isThere } from "../../node/file-error.ts";
 import { readModelHeader } from "../../tensor/index.ts";
 import type { Compute } from "../engine/compute.ts";
 import { limitBytes } from "../engine/memory-options.ts";
@@ -103,7 +103,7 @@ async function servedTeacher(
   const served = await openServer("teacher", url, { name, key: "teacher_model" }, { onNote, signal });
   const file = join(out, FILE);
   const goesOn = out !== "" && (await newestCheckpoint(join(out, "checkpoints"))) !== null;
-  const began = goesOn && existsSync(file) ? await readRecord(file) : null;
+  const began = goesOn && isThere(file) ? await readRecord(file) : null;
   const requests: readonly ScoreRequest[] =
     began?.scored.map(({ id, prompt_ids: promptIds, response_ids: responseIds }) => ({
       id,

@@ -1,7 +1,9 @@
+import { mkdirSync, rmSync, symlinkSync } from "node:fs";
 import { mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { FAULTED } from "../../../test/support/faulted-modules.ts";
 import { FileFaults } from "../../../test/support/file-faults.ts";
 import { InputError } from "../../core/errors.ts";
 import { createFolder, openFolder } from "./node-folder.ts";
@@ -97,4 +99,72 @@ test("a folder gets its name once all is on the disk, and the name is put there 
     .filter(({ name }) => name === "handle.sync" || name === "rename")
     .map(({ name, path }) => `${name} ${relative(root, path).replace(/\..*\.part/, "part")}`);
   expect(order).toEqual(["handle.sync part/a.txt", "handle.sync part", "rename part", "handle.sync "]);
+});
+
+describe("each operation of a disk goes wrong once", () => {
+  let files: FileFaults;
+  beforeAll(async () => {
+    files = await FileFaults.install();
+  });
+  afterAll(() => files.restore());
+
+  const begin = () => {
+    rmSync(root, { recursive: true });
+    mkdirSync(join(root, "model"), { recursive: true });
+    return root;
+  };
+  /** What a folder holds. */
+  const contents = async (path: string): Promise<string[][]> => {
+    const folder = openFolder(path);
+    const names = await folder.list();
+    return Promise.all(
+      names.map(async (name) => [
+        name,
+        new TextDecoder().decode(await folder.read(name, 0, await folder.size(name))),
+      ]),
+    );
+  };
+
+  test.each(["short", "EIO", "ENOSPC", "EMFILE"] as const)(
+    "%s: a folder is the old one or the new one, whole, and is read as it is or not at all",
+    async (fault) => {
+      const path = join(root, "model");
+      await files.each(fault, begin, async () => {
+        const write = async (text: string, replace: boolean) => {
+          const writer = createFolder(path, { replace });
+          try {
+            await writer.write("a", bytes(text));
+            await writer.commit();
+          } catch (error) {
+            await writer.abort();
+            throw error;
+          }
+        };
+        const failed: unknown[] = [];
+        const noted = (error: unknown) => void failed.push(error);
+        await write("old", false).catch(noted);
+        if (failed.length === 0) {
+          await write("new", true).catch(noted);
+          files.aside(() => symlinkSync("a", join(path, "b")));
+        }
+        const read = await contents(path).catch(noted);
+        files.disarm();
+        for (const error of failed) expect(error).toBeInstanceOf(InputError);
+        if (fault === "short") expect(failed).toEqual([]);
+        const found = await contents(path);
+        if (read !== undefined) expect(read).toEqual(found);
+        const whole = (text: string) => [
+          ["a", text],
+          ["b", text],
+        ];
+        expect([[], [["a", "old"]], whole("old"), whole("new")]).toContainEqual(found);
+        if (failed.length === 0) expect(found).toEqual(whole("new"));
+        expect((await readdir(root)).filter((name) => !name.endsWith(".old"))).toEqual(["model"]);
+      });
+    },
+  );
+
+  test("every call of the file system in these modules went wrong", () => {
+    expect(files.unreached(FAULTED["src/engine/native/node-folder.test.ts"])).toEqual([]);
+  });
 });

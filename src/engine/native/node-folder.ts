@@ -3,7 +3,7 @@ import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from "node:fs
 import { basename, dirname, join, resolve } from "node:path";
 import { InputError } from "../../core/errors.ts";
 import type { FolderReader, FolderWriter } from "../../core/ports.ts";
-import { fileError, onFile } from "../../node/file-error.ts";
+import { fileError, onFile, unlessPassing } from "../../node/file-error.ts";
 import { fillFile, makeFolder, syncFolder, temporaryName } from "../../node/whole-file.ts";
 
 /** A folder on disk as a FolderReader. An InputError when it is not there or is not a folder. */
@@ -33,10 +33,8 @@ class DiskFolder implements FolderReader {
   }
 
   async #leadsToFile(file: string): Promise<boolean> {
-    return stat(join(this.name, file)).then(
-      (found) => found.isFile(),
-      () => false,
-    );
+    const found = await onFile(this.name, "read", stat(join(this.name, file)).catch(unlessPassing));
+    return found?.isFile() ?? false;
   }
 
   async size(file: string): Promise<number> {

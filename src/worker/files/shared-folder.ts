@@ -2,6 +2,7 @@
 import { readdir, realpath, stat } from "node:fs/promises";
 import { join, relative, sep } from "node:path";
 import { InputError } from "../../core/errors.ts";
+import { unlessPassing } from "../../node/file-error.ts";
 import type { SharedEntry, SharedList } from "../../protocol/files.ts";
 import { ApiError } from "../http/errors.ts";
 import { inside, isPlainPath } from "./inside.ts";
@@ -48,7 +49,7 @@ export async function listShared(root: string, path: string, where: string): Pro
   const entries: SharedEntry[] = [];
   for (const name of names.sort((a, b) => (a < b ? -1 : 1)).slice(0, MOST)) {
     // Links may lead anywhere: only those that stay inside are there.
-    const real = await realpath(join(folder.file, name)).catch(() => null);
+    const real = await realpath(join(folder.file, name)).catch(unlessPassing);
     const found = real === null ? null : await visible(root, join(path, name));
     if (found === null) continue;
     const { size, mtime } = await stat(found.file);

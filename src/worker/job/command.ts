@@ -17,7 +17,7 @@ import { METHOD_IDS } from "../../core/method/index.ts";
 import { isOneOf } from "../../core/one-of.ts";
 import { describeIssue } from "../../core/record/describe-issue.ts";
 import { parseHubName } from "../../engine/hub/hub-client.ts";
-import { fileError, passingFault } from "../../node/file-error.ts";
+import { fileError, passingFault, unlessPassing } from "../../node/file-error.ts";
 import type { JobRequest } from "../../protocol/job.ts";
 
 type ScoreRequest = Extract<JobRequest, { kind: "score" }>;
@@ -251,7 +251,7 @@ async function expectPath(named: string, kind: "file" | "folder", where: ConfigL
     const hub = name ? `, or a model of the hub by its name, as "hub:${path}"` : "";
     throw new InputError(`expected an absolute path${hub}, got ${JSON.stringify(path)}`, where);
   }
-  const found = await stat(path).catch(() => null);
+  const found = await stat(path).catch(unlessPassing);
   if (found !== null && (kind === "file" ? found.isFile() : found.isDirectory())) return;
   const instead =
     found === null ? "nothing" : found.isDirectory() ? "a folder" : found.isFile() ? "a file" : "neither";

@@ -8,11 +8,11 @@ import {
   rmSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from "vitest";
-import { FileFaults } from "../../../test/support/file-faults.ts";
+import { FAULTED } from "../../../test/support/faulted-modules.ts";
+import { FileFaults, QUICK } from "../../../test/support/file-faults.ts";
 import type { JobRequest } from "../../protocol/job.ts";
 import { ENDED } from "../../protocol/job-state.ts";
 import { ApiError } from "../http/errors.ts";
@@ -62,8 +62,7 @@ afterEach(() => {
 
 function fresh(): void {
   if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
-  // In memory where there is such a folder: thousands of syncs take their time on a disk.
-  folder = mkdtempSync(join(existsSync("/dev/shm") ? "/dev/shm" : tmpdir(), "gcopd-queue-faults-"));
+  folder = mkdtempSync(join(QUICK, "gcopd-queue-faults-"));
   mkdirSync(join(folder, "jobs"));
 }
 
@@ -223,6 +222,10 @@ it.each(["short", "EIO", "ENOSPC", "EMFILE"] as const)("every file operation onc
   expect(met.map(({ name }) => name)).toEqual(
     expect.arrayContaining(fault === "short" || fault === "EIO" ? expected[fault] : ["openSync"]),
   );
+});
+
+it("every call of the file system in these modules went wrong", () => {
+  expect(files.unreached(FAULTED["src/worker/job/faults.test.ts"])).toEqual([]);
 });
 
 it.each(STORE_FAULTS)("every statement once with %s", async (code) => {

@@ -2,6 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { FAULTED } from "../../../test/support/faulted-modules.ts";
 import { FileFaults } from "../../../test/support/file-faults.ts";
 import { writeInput } from "./input-file.ts";
 
@@ -36,3 +37,7 @@ it.each(["short", "full", "EIO", "ENOSPC", "EMFILE"] as const)(
     }
   },
 );
+
+it("every call of the file system in these modules went wrong", () => {
+  expect(files.unreached(FAULTED["src/worker/job/input-file.test.ts"])).toEqual([]);
+});

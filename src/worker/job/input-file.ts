@@ -1,8 +1,8 @@
 /** Files that a job will read, sent by the page before the job is submitted. */
-import { existsSync, mkdirSync, statSync } from "node:fs";
+import { mkdirSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { InputError } from "../../core/errors.ts";
-import { onFileSync } from "../../node/file-error.ts";
+import { isThere, onFileSync } from "../../node/file-error.ts";
 import { makeFolder, syncFolderSync, temporaryName, writeWhole } from "../../node/whole-file.ts";
 import { ApiError } from "../http/errors.ts";
 
@@ -41,7 +41,7 @@ export async function writeInput(
       mode: 0o600,
       admit: () => {
         admit();
-        if (!existsSync(temporary))
+        if (!isThere(temporary))
           throw new ApiError(409, `${path}: its folder was deleted during the upload: send it again`);
         refuseClash(folder, path);
         const made = onFileSync(file, "write", () =>

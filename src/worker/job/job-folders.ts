@@ -1,8 +1,7 @@
 /** The folders of jobs: what lies where in them, their removal, and how they and the list of jobs are brought together. */
-import { existsSync } from "node:fs";
-import { lstat, readdir, rename, rm } from "node:fs/promises";
+import { lstat, readdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { passingFault } from "../../node/file-error.ts";
+import { passingFault, unlessPassing } from "../../node/file-error.ts";
 import { JOB_ID } from "../../protocol/job.ts";
 import { ACTIVE, JOB_STATES } from "../../protocol/job-state.ts";
 import { ApiError } from "../http/errors.ts";
@@ -144,7 +143,8 @@ export class JobFolders {
         const removed = name.startsWith(REMOVED) ? name.slice(REMOVED.length) : null;
         if (removed !== null) {
           const back = join(this.path, removed);
-          if (this.#isListed(removed) && !existsSync(back)) await rename(folder, back);
+          const gone = (await stat(back).catch(unlessPassing)) === null;
+          if (this.#isListed(removed) && gone) await rename(folder, back);
           else await rm(folder, { recursive: true, force: true });
         } else if (JOB_ID.test(name) && !this.#isListed(name)) {
           const record = readJobRecord(folder);
@@ -159,8 +159,9 @@ export class JobFolders {
     for (const record of lost) await this.#takeIn(record, strict);
     if (lost.length > 0)
       tell(`found in their folders and listed again: ${lost.map(({ id }) => id).join(", ")}`);
+    // Where it cannot be looked for, it is written once more.
     for (const job of this.#store.inStates(JOB_STATES))
-      if (!existsSync(join(this.path, job.id, JOB_FILE))) this.record(job);
+      if ((await stat(join(this.path, job.id, JOB_FILE)).catch(() => null)) === null) this.record(job);
   }
 
   /** Lists a job that only its folder knows, with all that its attempts printed. */

@@ -1,12 +1,12 @@
 /** Processes of this machine under faults: none runs twice, none is taken for ended while it lives, no end is made up. */
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import { FileFaults } from "../../../test/support/file-faults.ts";
+import { FAULTED } from "../../../test/support/faulted-modules.ts";
+import { FileFaults, QUICK } from "../../../test/support/file-faults.ts";
 import { passingFault } from "../../node/file-error.ts";
 import { PACKAGE } from "../../node/package-root.ts";
 import type { JobProcess, ProcessSpec } from "./launcher.ts";
@@ -34,7 +34,7 @@ afterEach(async () => {
 });
 
 function fresh(): void {
-  folder = mkdtempSync(join(tmpdir(), "gcopd-launcher-"));
+  folder = mkdtempSync(join(QUICK, "gcopd-launcher-"));
   mkdirSync(at("attempt-1"));
   writeFileSync(at("hold"), "");
   writeFileSync(
@@ -157,6 +157,11 @@ it("a run that has begun and not yet said so is waited for", async () => {
   const launched = launcher.launch(spec);
   vi.unstubAllEnvs();
   while (!readdirSync(spec.folder).includes("pid")) await sleep(5);
+  // Where the processes cannot be seen, none of them is taken for ended.
+  for (const fault of ["EIO", "EMFILE"] as const) {
+    files.arm("/proc", 0, fault);
+    await expect(launcher.recover(spec)).rejects.toThrow(fault);
+  }
   files.arm(spec.folder);
   let over = false;
   const recovered = launcher.recover(spec).finally(() => {
@@ -261,11 +266,15 @@ describe("the kernel's word on memory", () => {
       `low 0\noom 9\noom_kill ${kills}\noom_group_kill 0\n`,
     );
 
-  it("tells a kill for want of memory from any other", () => {
+  const groups = (kills: number) => {
     mkdirSync(at("proc/self"), { recursive: true });
     mkdirSync(at("sys/fs/cgroup/user.slice"), { recursive: true });
     writeFileSync(at("proc/self/cgroup"), "0::/user.slice\n");
-    events(2);
+    events(kills);
+  };
+
+  it("tells a kill for want of memory from any other", () => {
+    groups(2);
     noteMemoryKills(spec.folder, folder);
     expect(wasKilledForMemory(spec.folder)).toBe(false);
     events(3);
@@ -278,6 +287,25 @@ describe("the kernel's word on memory", () => {
     writeFileSync(join(spec.folder, "memory-kills.json"), "{");
     expect(wasKilledForMemory(spec.folder)).toBe(false);
   });
+
+  it.each(["short", "EIO", "ENOSPC", "EMFILE"] as const)(
+    "is never made up, through every %s",
+    async (fault) => {
+      const begin = () => {
+        rmSync(folder, { recursive: true, force: true });
+        fresh();
+        groups(2);
+        return folder;
+      };
+      await files.each(fault, begin, () => {
+        noteMemoryKills(spec.folder, folder);
+        expect(wasKilledForMemory(spec.folder)).toBe(false);
+        files.aside(() => events(3));
+        const told = wasKilledForMemory(spec.folder);
+        if (files.injected === null) expect(told).toBe(true);
+      });
+    },
+  );
 
   it("goes with the end of a run that was killed, and with no other", async () => {
     mkdirSync(at("sys/fs/cgroup/user.slice"), { recursive: true });
@@ -293,4 +321,8 @@ describe("the kernel's word on memory", () => {
     writeFileSync(join(spec.folder, "exit"), '{"code":0}');
     expect(await launcher.recover(spec)).toEqual({ kind: "ended", end: { kind: "exit", code: 0 } });
   });
+});
+
+it("every call of the file system in these modules went wrong", () => {
+  expect(files.unreached(FAULTED["src/worker/job/local-launcher.test.ts"])).toEqual([]);
 });

@@ -19,7 +19,13 @@ export async function logTail(file: string, lines: number): Promise<{ text: stri
     let start = size;
     while (start > 0) {
       const length = Math.min(PIECE, start);
-      const { buffer } = await handle.read(Buffer.alloc(length), 0, length, start - length);
+      const buffer = Buffer.alloc(length);
+      // One read may give less than there is.
+      for (let done = 0; done < length; ) {
+        const { bytesRead } = await handle.read(buffer, done, length - done, start - length + done);
+        if (bytesRead === 0) throw new Error(`${file}: became shorter while it was read`);
+        done += bytesRead;
+      }
       if (start === size && buffer.at(-1) !== NEWLINE) found = 0;
       start -= length;
       for (let i = length - 1; i >= 0; i -= 1) {

@@ -1,6 +1,7 @@
 /** Opening the list of jobs, whatever became of its file since. */
-import { existsSync, renameSync } from "node:fs";
+import { renameSync } from "node:fs";
 import { InputError } from "../../core/errors.ts";
+import { isThere, onFileSync } from "../../node/file-error.ts";
 import { tell } from "../tell.ts";
 import { JobStore } from "./store.ts";
 import { StoreFault } from "./store-fault.ts";
@@ -20,9 +21,10 @@ export function openStore(file: string): JobStore {
     if (!(error instanceof StoreFault)) throw error;
     if (!DAMAGE.includes(error.code)) throw inputError(error, file);
     const aside = `${file}.damaged-${new Date().toISOString().replaceAll(":", "-")}`;
-    // The write-ahead log belongs to the file: it goes first, so that none is ever applied to a new one.
-    for (const part of ["-wal", "-shm", ""])
-      if (existsSync(`${file}${part}`)) renameSync(`${file}${part}`, `${aside}${part}`);
+    // The journals belong to the file: they go first, so that none is ever applied to a new one.
+    for (const part of ["-journal", "-wal", "-shm", ""])
+      if (isThere(`${file}${part}`))
+        onFileSync(file, "write", () => renameSync(`${file}${part}`, `${aside}${part}`));
     tell(
       `${file}: damaged (${error.detail}): it is kept as ${aside}, and the jobs are found again in their folders`,
     );

@@ -2,6 +2,7 @@
 import { readdir, stat } from "node:fs/promises";
 import { join, relative, sep } from "node:path";
 import { InputError } from "../../core/errors.ts";
+import { unlessPassing } from "../../node/file-error.ts";
 import type { ResultFile } from "../../protocol/files.ts";
 import { inside, isPlainPath } from "../files/inside.ts";
 import { ApiError } from "../http/errors.ts";
@@ -19,7 +20,7 @@ export async function listResults(folder: string): Promise<ResultFile[]> {
     if (!entry.isFile()) continue;
     const file = join(entry.parentPath, entry.name);
     // A running job may have renamed it since.
-    const found = await stat(file).catch(() => null);
+    const found = await stat(file).catch(unlessPassing);
     if (found === null) continue;
     const path = relative(folder, file).split(sep).join("/");
     files.push({ path, bytes: found.size, modified_at: found.mtime.toISOString() });

@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Database from "libsql";
@@ -28,11 +28,23 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-it("keeps a write-ahead log and the version of its schema", () => {
-  const db = new Database(file());
-  expect(db.pragma("journal_mode")).toMatchObject([{ journal_mode: "wal" }]);
+it("keeps the version of its schema, and all that an earlier version left in a write-ahead log", () => {
   expect(store.version).toBe(2);
+  store.create("a", REQUEST);
+  store.close();
+  const before = new Database(file());
+  before.pragma("journal_mode = WAL");
+  before.exec("UPDATE jobs SET message = 'in the log'");
+  // As a kill leaves them.
+  const kept = join(folder, "kept.sqlite");
+  for (const part of ["", "-wal"]) copyFileSync(`${file()}${part}`, `${kept}${part}`);
+  before.close();
+  store = new JobStore(kept);
+  expect(store.get("a")).toMatchObject({ message: "in the log", request: REQUEST });
+  const db = new Database(kept);
+  expect(db.pragma("journal_mode")).not.toMatchObject([{ journal_mode: "wal" }]);
   db.close();
+  expect(existsSync(`${kept}-wal`)).toBe(false);
 });
 
 it("refuses a file of a newer version and leaves it as it is", () => {

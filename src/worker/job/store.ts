@@ -1,4 +1,4 @@
-/** Jobs and their events in SQLite (WAL): each change and the event that tells of it are one transaction. */
+/** Jobs and their events in SQLite: each change and the event that tells of it are one transaction. */
 import { chmodSync, closeSync, openSync, statSync } from "node:fs";
 import Database from "libsql";
 import { InputError } from "../../core/errors.ts";
@@ -49,6 +49,9 @@ const MIGRATIONS = [
 
 /** Milliseconds to wait for another program's lock before it counts as a fault: nothing else is done meanwhile. */
 const BUSY_MS = 100;
+
+/** Bytes of the journal that stay on the disk after a large transaction. */
+const JOURNAL_BYTES = 1 << 20;
 
 /** What jobs wait for, each lane by itself. */
 export const LANES = ["gpu", "cpu"] as const;
@@ -112,9 +115,8 @@ export class JobStore {
     this.#db = open(file);
     try {
       this.#db.pragma(`busy_timeout = ${BUSY_MS}`);
-      const [found] = this.#db.pragma("quick_check(1)") as { quick_check: string }[];
-      if (found?.quick_check !== "ok") throw damaged(file, found?.quick_check ?? "");
-      this.#db.pragma("journal_mode = WAL");
+      this.#checkPages();
+      this.#keepJournal();
       this.#db.pragma("synchronous = FULL");
       this.#db.pragma("foreign_keys = ON");
       this.#migrate();
@@ -148,6 +150,22 @@ export class JobStore {
         this.#db.exec(`PRAGMA user_version = ${version + 1}`);
       });
     }
+  }
+
+  #checkPages(): void {
+    const [found] = this.#db.pragma("quick_check(1)") as { quick_check: string }[];
+    if (found?.quick_check !== "ok") throw damaged(this.#file, found?.quick_check ?? "");
+  }
+
+  /**
+   * Earlier versions kept a write-ahead log: where that cannot be read as it is brought into the file, libsql 0.5.29 writes
+   * pages that it did not read and reports success.
+   */
+  #keepJournal(): void {
+    const [before] = this.#db.pragma("journal_mode") as { journal_mode: string }[];
+    this.#db.pragma("journal_mode = PERSIST");
+    this.#db.pragma(`journal_size_limit = ${JOURNAL_BYTES}`);
+    if (before?.journal_mode === "wal") this.#checkPages();
   }
 
   /** `quick_check` looks at pages. Missing tables and values that no job can have are damage, too. */
@@ -356,13 +374,7 @@ export class JobStore {
     });
   }
 
-  /** Brings the write-ahead log into the file, so that the file alone has everything. */
   close(): void {
-    try {
-      this.#db.pragma("wal_checkpoint(TRUNCATE)");
-    } catch {
-      // The log keeps it for the next start.
-    }
     this.#db.close();
   }
 

@@ -8,11 +8,10 @@ import {
   rmSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
-import { FileFaults } from "../../../test/support/file-faults.ts";
+import { FileFaults, QUICK } from "../../../test/support/file-faults.ts";
 import { InputError } from "../../core/errors.ts";
 import { FollowedRuns } from "./followed-runs.ts";
 import type { Offsets } from "./launcher.ts";
@@ -34,7 +33,7 @@ afterEach(() => {
 
 function fresh(): string {
   if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
-  folder = mkdtempSync(join(tmpdir(), "gcopd-followed-"));
+  folder = mkdtempSync(join(QUICK, "gcopd-followed-"));
   return folder;
 }
 

@@ -1,14 +1,14 @@
 /** Runs that were launched from this machine, and the steps of a launch: written down before anything is sent. */
 
 import { randomBytes } from "node:crypto";
-import { existsSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { mkdir, open, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { z } from "zod";
 import { InputError } from "../../core/errors.ts";
 import { parseJsonText } from "../../core/json.ts";
 import { checkedBy } from "../../core/record/describe-issue.ts";
-import { onFile, onFileSync } from "../../node/file-error.ts";
+import { isThere, onFile, onFileSync } from "../../node/file-error.ts";
 import { PACKAGE } from "../../node/package-root.ts";
 import { sha256Hex } from "../../node/sha256.ts";
 import { fillFile, makeFolder, syncFolder, temporaryName, writeWholeSync } from "../../node/whole-file.ts";
@@ -146,9 +146,9 @@ export class LaunchedRuns {
 
   /** Ids of the runs that were launched from here or imported, oldest first. */
   ids(): string[] {
-    if (!existsSync(this.folder)) return [];
+    if (!isThere(this.folder)) return [];
     return readdirSync(this.folder)
-      .filter((id) => existsSync(this.at(id, RECORD)))
+      .filter((id) => isThere(this.at(id, RECORD)))
       .sort();
   }
 
@@ -162,13 +162,13 @@ export class LaunchedRuns {
   }
 
   has(id: string): boolean {
-    return ID.test(id) && existsSync(this.at(id, RECORD));
+    return ID.test(id) && isThere(this.at(id, RECORD));
   }
 
   /** The config as it was given, else as the target reads it; null for a run of an earlier version, which kept none here. */
   config(id: string): Record<string, unknown> | null {
     const file = this.at(id, CONFIG);
-    return existsSync(file) ? readJson(configSchema, file) : null;
+    return isThere(file) ? readJson(configSchema, file) : null;
   }
 
   #write(record: RunRecord): RunRecord {
@@ -229,7 +229,7 @@ export class LaunchedRuns {
   async submit(record: RunRecord): Promise<RunRecord> {
     const launcher = launcherOf(record.target.is);
     const payload = this.#payload(record);
-    if (existsSync(payload)) await launcher.put(attemptOf(record), payload);
+    if (isThere(payload)) await launcher.put(attemptOf(record), payload);
     else {
       const [gone] = await missingThere(record.target.is, [`${record.run.folder}/${RECORD}`]);
       if (gone !== undefined)
@@ -316,7 +316,7 @@ export class LaunchedRuns {
       rewrite: record.rewrite || args.length > 0,
     };
     const run = { ...record.run, command: extended(record.run.command, args) };
-    if (moves && existsSync(this.#payload(record)))
+    if (moves && isThere(this.#payload(record)))
       throw new InputError(
         `run ${id} was not fully sent to ${place}: resume it there first, or launch its config again on ${target.name}`,
       );
@@ -348,7 +348,7 @@ export class LaunchedRuns {
       },
       ...{ target, attempt: attempt + 1, rewrite: false, submitted_at: null, last: null },
     };
-    const brought = ["out", ...attempts].filter((name) => existsSync(join(here, name)));
+    const brought = ["out", ...attempts].filter((name) => isThere(join(here, name)));
     await this.pack(moved, {
       config,
       carried: [...carried, ...brought.map((name) => ({ from: join(here, name), to: name }))],
@@ -382,7 +382,7 @@ export class LaunchedRuns {
     const to = this.fetched(id);
     const [fresh, before] = [temporaryName(to), temporaryName(to)];
     await this.fetch(id, fresh, options);
-    if (existsSync(to)) renameSync(to, before);
+    if (isThere(to)) renameSync(to, before);
     renameSync(fresh, to);
     await rm(before, { recursive: true, force: true });
   }
@@ -408,7 +408,7 @@ export class LaunchedRuns {
         ...there,
         key: "folder",
       });
-    if (existsSync(this.at(run.id, RECORD))) throw new InputError(`run ${run.id} is already known here`);
+    if (isThere(this.at(run.id, RECORD))) throw new InputError(`run ${run.id} is already known here`);
     if (config !== "") checkedBy(configSchema, parseJsonText(config, { file: CONFIG }), { file: CONFIG });
     await makeFolder(this.at(run.id), 0o700);
     if (config !== "") writeWholeSync(this.at(run.id, CONFIG), config);

@@ -41,13 +41,7 @@ export class WorkerFollower {
   async refresh(): Promise<void> {
     const { worker } = this;
     try {
-      const { worker: known } = getRuns();
-      if (known.status !== "there") {
-        const asked = [worker.files(), worker.device(), worker.simulator()] as const;
-        const [files, device, simulator] = await Promise.all(asked);
-        const there = { status: "there", problem: null, files, simulator, device: device.message } as const;
-        useRuns.setState(({ worker: before }) => ({ worker: { ...before, ...there } }));
-      }
+      const found = getRuns().worker.status === "there" ? null : await this.#whatIsThere();
       const before = getRuns().runs;
       const all = await worker.jobs();
       const jobs = all.filter(({ request }) => request.kind === "train");
@@ -59,10 +53,19 @@ export class WorkerFollower {
       const there = new Set(jobs.map(({ id }) => id));
       for (const { id, where } of Object.values(getRuns().runs))
         if (where === "worker" && !there.has(id) && jobs.length < 200) this.#forget(id);
+      // Only now: who looks for a run of the worker finds it, or knows that it is not there.
+      if (found !== null) useRuns.setState(({ worker: state }) => ({ worker: { ...state, ...found } }));
     } catch (error) {
       const problem = error instanceof InputError ? error.message : null;
       useRuns.setState(({ worker: state }) => ({ worker: { ...state, status: "lost", problem } }));
     }
+  }
+
+  async #whatIsThere() {
+    const { worker } = this;
+    const asked = [worker.files(), worker.device(), worker.simulator()] as const;
+    const [files, device, simulator] = await Promise.all(asked);
+    return { status: "there", problem: null, files, simulator, device: device.message } as const;
   }
 
   #forget(id: string): void {

@@ -1,0 +1,323 @@
+/** What the worker looks up on the disk, with each of its file operations going wrong once: it answers right, or says that it cannot. */
+import {
+  lutimesSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from "vitest";
+import { FAULTED } from "../../test/support/faulted-modules.ts";
+import { FileFaults, QUICK } from "../../test/support/file-faults.ts";
+import { InputError } from "../core/errors.ts";
+import { passingFault } from "../node/file-error.ts";
+import { listShared, sharedFile } from "./files/shared-folder.ts";
+import { ApiError } from "./http/errors.ts";
+import { checkedRequest } from "./job/command.ts";
+import { JobFolders } from "./job/job-folders.ts";
+import { logTail } from "./job/log-tail.ts";
+import { openStore } from "./job/open-store.ts";
+import { planTraining } from "./job/plan.ts";
+import { listResults, resultFile } from "./job/results.ts";
+import { JobStore } from "./job/store.ts";
+import { StoreFault } from "./job/store-fault.ts";
+import { folderToken } from "./token-file.ts";
+
+const FAULTS = ["short", "EIO", "ENOSPC", "EMFILE"] as const;
+const ID = "train-0123456789ab";
+const REQUEST = { kind: "train", config: "/c.json", resume: "auto" } as const;
+const LINES = Array.from({ length: 20_000 }, (_, n) => `line ${n}`).join("\n");
+
+let files: FileFaults;
+let folder: string;
+const at = (...path: string[]) => join(folder, ...path);
+const write = (path: string, text: string) => {
+  mkdirSync(join(at(path), ".."), { recursive: true });
+  writeFileSync(at(path), text);
+};
+beforeAll(async () => {
+  files = await FileFaults.install();
+});
+afterAll(() => files.restore());
+beforeEach(() => {
+  vi.spyOn(process.stderr, "write").mockReturnValue(true);
+});
+afterEach(() => {
+  files.disarm();
+  vi.unstubAllEnvs();
+  vi.restoreAllMocks();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** A new folder, with what `fill` puts there. */
+function begin(fill: () => void): string {
+  if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
+  folder = mkdtempSync(join(QUICK, "gcopd-disk-faults-"));
+  fill();
+  return folder;
+}
+
+/** What `work` gives, or null where it says that it cannot; without faults afterwards. */
+async function orFault<T>(work: () => T | Promise<T>): Promise<T | null> {
+  try {
+    return await work();
+  } catch (error) {
+    expect(error).toSatisfy(
+      (thrown) =>
+        thrown instanceof InputError ||
+        thrown instanceof StoreFault ||
+        (thrown instanceof ApiError && thrown.status === 503) ||
+        passingFault(thrown) !== null,
+    );
+    expect((error as Error).message).not.toContain("\n");
+    return null;
+  } finally {
+    files.disarm();
+  }
+}
+
+const results = () => {
+  write("out/student/model.bin", "weights");
+  write("out/events.jsonl", "{}\n");
+};
+const config = () => {
+  const environment = { name: "alfworld", games: "games" };
+  const models = { teacher: "model", student: "model" };
+  mkdirSync(at("games"));
+  mkdirSync(at("model"));
+  write(
+    "method.json",
+    JSON.stringify({ name: "own", stages: [{ name: "s", epochs: 1, evidence: { kind: "none" } }] }),
+  );
+  write("config.json", JSON.stringify({ method: "method.json", environment, ...models }));
+};
+
+it.each<[string, () => void, () => unknown]>([
+  ["the end of a log", () => write("log", LINES), () => logTail(at("log"), 10_000)],
+  [
+    "a job's results",
+    results,
+    async () => (await listResults(at("out"))).map(({ path, bytes }) => [path, bytes]),
+  ],
+  [
+    "a result",
+    results,
+    async () => (await resultFile(at("out"), "student/model.bin", "GET")).slice(folder.length),
+  ],
+  [
+    "the shared folder",
+    () => {
+      results();
+      symlinkSync(at("out/student"), at("out/link"));
+    },
+    async () =>
+      (await listShared(at("out"), "", "GET")).entries.map(({ name, kind, bytes }) => [name, kind, bytes]),
+  ],
+  [
+    "a shared file",
+    results,
+    async () => (await sharedFile(at("out"), "student/model.bin", "GET")).slice(folder.length),
+  ],
+  [
+    "a token that is kept",
+    () => writeFileSync(at("token"), `${"t".repeat(32)}\n`, { mode: 0o600 }),
+    () => folderToken(folder),
+  ],
+  [
+    "a request with its files",
+    config,
+    async () => (await checkedRequest({ ...REQUEST, config: at("config.json") }, "POST")).device,
+  ],
+  [
+    "a plan",
+    () => {
+      vi.stubEnv("TMPDIR", folder);
+      write("cli.mjs", "console.log(JSON.stringify({ seconds: 1 }));");
+    },
+    () => planTraining({}, { cli: at("cli.mjs"), signal: new AbortController().signal }),
+  ],
+  [
+    "the list of jobs",
+    () => {
+      const store = openStore(at("jobs.sqlite"));
+      store.create(ID, REQUEST);
+      store.close();
+    },
+    () => {
+      const store = openStore(at("jobs.sqlite"));
+      const found = store.inStates(["queued"]).map(({ id, request }) => [id, request]);
+      store.close();
+      return found;
+    },
+  ],
+])("%s", async (_, fill, ask) => {
+  begin(fill);
+  const whole = await ask();
+  for (const fault of FAULTS)
+    await files.each(
+      fault,
+      () => begin(fill),
+      async () => {
+        const answer = await orFault(ask);
+        if (answer !== null) expect(answer).toEqual(whole);
+        if (fault === "short") expect(answer).not.toBeNull();
+        expect(await ask()).toEqual(whole);
+      },
+    );
+});
+
+it.each(FAULTS)("a token that is made stays the same once it was told, through every %s", async (fault) => {
+  await files.each(
+    fault,
+    () => begin(() => {}),
+    async () => {
+      const told = await orFault(() => folderToken(folder));
+      const kept = await folderToken(folder);
+      if (told !== null) expect(kept).toBe(told);
+      expect(readdirSync(folder)).toEqual(["token"]);
+    },
+  );
+});
+
+it.each(FAULTS)(
+  "a damaged list is moved aside with its log or not at all, through every %s",
+  async (fault) => {
+    const damage = () => {
+      write("jobs.sqlite", "no list of jobs ".repeat(100));
+      write("jobs.sqlite-wal", "its log");
+    };
+    await files.each(
+      fault,
+      () => begin(damage),
+      async () => {
+        (await orFault(() => openStore(at("jobs.sqlite"))))?.close();
+        openStore(at("jobs.sqlite")).close();
+        const names = readdirSync(folder);
+        expect(names.filter((name) => /\.damaged-[^.]+\.\d+Z$/.test(name))).toHaveLength(1);
+        expect(names.filter((name) => /\.damaged-[^.]+\.\d+Z-wal$/.test(name))).toHaveLength(1);
+      },
+    );
+  },
+);
+
+/** Makes a list and folders of jobs, of which only the folders are to fail. */
+function beginJobs(fill: () => void): string {
+  begin(fill);
+  return at("jobs");
+}
+
+/** The folders of a list with one job. */
+async function withFolders<T>(work: (folders: JobFolders, store: JobStore) => Promise<T>): Promise<T> {
+  const store = new JobStore(at("jobs.sqlite"));
+  try {
+    return await work(new JobFolders(at("jobs"), store), store);
+  } finally {
+    store.close();
+  }
+}
+
+const listed = (name: string) => () => {
+  const store = new JobStore(at("jobs.sqlite"));
+  store.create(ID, REQUEST);
+  store.close();
+  write(`jobs/${name}/out/student`, "hours of work");
+};
+const lost = () => {
+  for (const name of ["train-00000000000a", "train-00000000000b"]) {
+    write(`jobs/${name}/in/records.jsonl`, "{}\n");
+    for (const path of ["in/records.jsonl", "in", ""]) lutimesSync(at("jobs", name, path), 0, 0);
+  }
+};
+
+it.each(FAULTS)("a job's work stays where the list does not let it go, through every %s", async (fault) => {
+  const refusal = new Error("the list does not let it go");
+  await files.each(
+    fault,
+    () => beginJobs(listed(ID)),
+    () =>
+      withFolders(async (folders) => {
+        const refuse = () => {
+          throw refusal;
+        };
+        await orFault(() =>
+          folders.remove(ID, refuse).catch((error: unknown) => {
+            if (error !== refusal) throw error;
+          }),
+        );
+        await folders.tidy(true);
+        expect(readdirSync(at("jobs", ID, "out"))).toEqual(["student"]);
+      }),
+  );
+});
+
+it.each(FAULTS)("what a killed removal left is put back or waits, through every %s", async (fault) => {
+  await files.each(
+    fault,
+    () => beginJobs(listed(`.removed-${ID}`)),
+    () =>
+      withFolders(async (folders) => {
+        await orFault(() => folders.tidy(true));
+        await folders.tidy(true);
+        expect(readdirSync(at("jobs", ID, "out"))).toEqual(["student"]);
+      }),
+  );
+});
+
+it.each(FAULTS)(
+  "inputs that no job was submitted for go, those of jobs stay, through every %s",
+  async (fault) => {
+    const fill = () => {
+      listed(ID)();
+      lost();
+    };
+    await files.each(
+      fault,
+      () => beginJobs(fill),
+      () =>
+        withFolders(async (folders) => {
+          await folders.removeUnusedInputs();
+          files.disarm();
+          expect(readdirSync(at("jobs"))).toContain(ID);
+          await folders.removeUnusedInputs();
+          expect(readdirSync(at("jobs"))).toEqual([ID]);
+        }),
+    );
+  },
+);
+
+it.each(FAULTS)(
+  "list and folders agree on a job that is found again and then removed, through every %s",
+  async (fault) => {
+    const found = () => {
+      listed(ID)();
+      const other = new JobStore(at("other.sqlite"));
+      new JobFolders(at("jobs"), other).record(other.create(ID, REQUEST));
+      other.close();
+      rmSync(at("jobs.sqlite"));
+      write("jobs/.removed-train-00000000000a/out/student", "of a job that was removed before");
+    };
+    await files.each(
+      fault,
+      () => beginJobs(found),
+      () =>
+        withFolders(async (folders, store) => {
+          const removed = await orFault(async () => {
+            await folders.tidy(true);
+            await folders.remove(ID, () => store.remove(ID));
+            await folders.removeAside(ID);
+            return true;
+          });
+          await folders.tidy(true);
+          if (removed) expect(store.get(ID)).toBeNull();
+          expect(readdirSync(at("jobs"))).toEqual(store.get(ID) === null ? [] : [ID]);
+        }),
+    );
+  },
+);
+
+it("every call of the file system in these modules went wrong", () => {
+  expect(files.unreached(FAULTED["src/worker/disk-faults.test.ts"])).toEqual([]);
+});
