@@ -80,10 +80,17 @@ function Tabs() {
 
 const TabLinks = memo(function TabLinks({ present, place }: { present: View; place: Place }) {
   const tabs = useRef<HTMLElement>(null);
-  // In a narrow window the tabs scroll, and a key may choose one that is out of sight.
+  // In a narrow window the tabs scroll: a key may choose one that is out of sight, and a window that narrows may hide it.
   // biome-ignore lint/correctness/useExhaustiveDependencies: the tab that is current is the one of this view
   useEffect(() => {
-    tabs.current?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
+    const { current: bar } = tabs;
+    if (bar === null) return;
+    // Which is told the size at first, too.
+    const resized = new ResizeObserver(() =>
+      bar.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" }),
+    );
+    resized.observe(bar);
+    return () => resized.disconnect();
   }, [present]);
   return (
     <nav className="tabs" aria-label="Views" ref={tabs}>
