@@ -133,7 +133,10 @@ it("leaves out a decision that is at fault, and fails with a fault of the workbe
     throw new DeviceError("the device is gone", "lost");
   };
   await scoreGate();
-  expect(getUi().scoring).toMatchObject({ status: "failed", message: "the device is gone" });
+  expect(getUi().scoring).toMatchObject({
+    status: "failed",
+    message: "the device is gone. The next work opens another.",
+  });
   expect(shown()).toBeNull();
 });
 
