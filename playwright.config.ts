@@ -6,12 +6,9 @@ import { findChromium, findFirefox } from "./scripts/browser.mjs";
 
 const executablePath = await findChromium();
 
-/**
- * What Chromium does without, by its own names. Only the last flag counts, and Playwright gives one: its names are here,
- * too.
- */
+/** Features that Chromium runs without. Only its last such flag counts, so Playwright's own list is repeated here. */
 const WITHOUT = [
-  // For each window these two load the list below the address bar, a page of its own that nobody sees.
+  // These two load the list below the address bar for each window, as a page that nobody sees.
   ...["WebUIOmniboxPopup", "WebUIOmniboxAimPopup"],
   // Playwright's.
   ...["AvoidUnnecessaryBeforeUnloadCheckSync", "DestroyProfileOnBrowserClose", "HttpsUpgrades"],

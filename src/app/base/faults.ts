@@ -6,7 +6,7 @@ import { beginning, shownName, shownText } from "./text/shown-text.ts";
 /** Messages quote names of records, which may be of any length. */
 const LONGEST = 2000;
 
-/** Bad input speaks for itself, a lost device is opened again; anything else is said to be a fault of the workbench, and logged whole. */
+/** Bad input and a failed device speak for themselves; anything else is called a fault of the workbench, and logged whole. */
 export function describeFault(error: unknown): string {
   if (error instanceof InputError || error instanceof DeviceError) {
     const { message } = error;

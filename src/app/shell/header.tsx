@@ -85,7 +85,7 @@ const TabLinks = memo(function TabLinks({ present, place }: { present: View; pla
   useEffect(() => {
     const { current: bar } = tabs;
     if (bar === null) return;
-    // Which is told the size at first, too.
+    // An observer also reports the first size, so a change of view needs nothing more.
     const resized = new ResizeObserver(() =>
       bar.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" }),
     );

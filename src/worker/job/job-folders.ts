@@ -159,7 +159,7 @@ export class JobFolders {
     for (const record of lost) await this.#takeIn(record, strict);
     if (lost.length > 0)
       tell(`found in their folders and listed again: ${lost.map(({ id }) => id).join(", ")}`);
-    // Where it cannot be looked for, it is written once more.
+    // A record that cannot be checked is written again.
     for (const job of this.#store.inStates(JOB_STATES))
       if ((await stat(join(this.path, job.id, JOB_FILE)).catch(() => null)) === null) this.record(job);
   }

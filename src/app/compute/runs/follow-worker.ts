@@ -53,7 +53,7 @@ export class WorkerFollower {
       const there = new Set(jobs.map(({ id }) => id));
       for (const { id, where } of Object.values(getRuns().runs))
         if (where === "worker" && !there.has(id) && jobs.length < 200) this.#forget(id);
-      // Only now: who looks for a run of the worker finds it, or knows that it is not there.
+      // Set last: until the list is read, a run that is not in it may still be there.
       if (found !== null) useRuns.setState(({ worker: state }) => ({ worker: { ...state, ...found } }));
     } catch (error) {
       const problem = error instanceof InputError ? error.message : null;
