@@ -92,6 +92,11 @@ export interface EngineInfo {
 export interface Scorer {
   readonly info: EngineInfo;
   score(requests: readonly ScoreRequest[], options?: ScoreOptions): Promise<ScoreResult[]>;
+  /**
+   * Gives up what was kept of earlier prompts. A device may round differently when it finds such a part: after this, the
+   * same calls give the same numbers, whatever was scored or sampled before.
+   */
+  forget?(): void;
   dispose(): void;
 }
 
@@ -139,10 +144,7 @@ export interface SampleResult {
 /** Draws responses from the current student: p_old of Section 3.4. */
 export interface Sampler {
   sample(requests: readonly SampleRequest[], options?: WorkOptions): Promise<SampleResult[]>;
-  /**
-   * Gives up what was kept of earlier prompts. A device may round differently when it finds such a part or when a batch
-   * has another size: after this, the same calls give the same responses, whatever was sampled before.
-   */
+  /** As `Scorer.forget`; a device may round differently when a batch has another size, too. */
   forget?(): void;
 }
 

@@ -190,7 +190,7 @@ export class LanguageModel {
     this.#prefixes.trim();
   }
 
-  /** The parameters have changed: what was kept of earlier calls no longer holds. */
+  /** Gives up what was kept of earlier calls: it no longer holds once the parameters have changed. */
   forgetPrefixes(): void {
     this.#prefixes.clear();
     this.#decoder?.forget();

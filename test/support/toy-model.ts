@@ -198,6 +198,28 @@ export class ToyModel implements Trainer {
   }
 }
 
+/** Rounds by what it has kept of the calls since its last update, as a device does that finds parts of earlier prompts. */
+export function keeping(model: ToyModel): ToyModel {
+  const { score, step } = model;
+  let kept = 0;
+  const forget = (): void => {
+    kept = 0;
+  };
+  return Object.assign(model, {
+    forget,
+    score: async (...asked: Parameters<typeof score>) => {
+      const results = await score.apply(model, asked);
+      for (const { logprobs } of results) logprobs.forEach((x, i) => (logprobs[i] = x - 1e-3 * kept));
+      kept += 1;
+      return results;
+    },
+    step: (...asked: Parameters<typeof step>) => {
+      forget();
+      return step.apply(model, asked);
+    },
+  });
+}
+
 /** Checkpoints in memory; `fail` makes the next save die halfway. */
 export class MemoryStore implements CheckpointStore {
   saved: { state: CheckpointState; files: Map<string, Uint8Array> }[] = [];

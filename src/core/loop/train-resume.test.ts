@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { MemoryStore, ToyModel } from "../../../test/support/toy-model.ts";
+import { keeping, MemoryStore, ToyModel } from "../../../test/support/toy-model.ts";
 import { EPISODES, of, options, ROLLOUT, SETTINGS, TASKS } from "../../../test/support/toy-training.ts";
 import { DeviceError, InputError } from "../errors.ts";
 import { METHODS } from "../method/index.ts";
@@ -14,10 +14,11 @@ const expectedOf = ({ student }: { student: unknown }): ToyModel => {
 
 describe("stop and resume", () => {
   it.each([1, 2, 3, 4, 5])("a run stopped after step %i goes on to the same numbers", async (at) => {
-    const whole = await train(options());
+    const teacher = () => keeping(new ToyModel(1, "teacher"));
+    const whole = await train(options({ teacher: teacher() }));
     const checkpoints = new MemoryStore();
     const stop = new AbortController();
-    const first = options({ checkpoints, stop: stop.signal });
+    const first = options({ teacher: teacher(), checkpoints, stop: stop.signal });
     const onEvent = first.onEvent;
     first.onEvent = (event) => {
       onEvent?.(event);
@@ -25,7 +26,7 @@ describe("stop and resume", () => {
     };
     expect(await train(first)).toMatchObject({ step: at, finished: false });
     expect(first.events.at(-1)).toMatchObject({ type: "stopped", step: at });
-    const second = options({ checkpoints });
+    const second = options({ teacher: teacher(), checkpoints });
     const result = await train(second);
     expect(result).toMatchObject({ step: 6, finished: true });
     expect(second.events[0]).toMatchObject({ type: "start", resumedFrom: at });

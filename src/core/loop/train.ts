@@ -448,7 +448,10 @@ class Run {
   async #score(stage: Stage, rows: readonly Row[], at: Position & { step: number }): Promise<TrainItem[]> {
     const { signal, contexts } = this.#options;
     const scoring = performance.now();
-    const { items, scored } = await scoreBatch(rows, stage, this.#asked(), contexts, {
+    const teacher = this.#asked();
+    // A run that goes on has kept nothing of earlier steps, and has to arrive at the same numbers.
+    teacher.forget?.();
+    const { items, scored } = await scoreBatch(rows, stage, teacher, contexts, {
       signal,
       onProgress: (progress) => this.#work("teacher", progress),
     });

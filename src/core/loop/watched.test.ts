@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { MemoryStore, toyCodec } from "../../../test/support/toy-model.ts";
+import { keeping, MemoryStore, ToyModel, toyCodec } from "../../../test/support/toy-model.ts";
 import { EPISODES, of, options } from "../../../test/support/toy-training.ts";
+import { METHODS } from "../method/index.ts";
 import { train } from "./train.ts";
 import { actionSpan, type Watch, watchedDecision } from "./watched.ts";
 
@@ -12,6 +13,9 @@ it("finds the action's tokens where it is named last, and takes the whole respon
   expect(actionSpan([], "x")).toEqual([0, 0]);
 });
 
+/** Weights for which the student scores its rows before a step, and may then find what a look has kept. */
+const READS_STUDENT = { kind: "step-divergence", epsilon: 1e-6, delta: 0.2 } as const;
+
 describe("watched decisions in the loop", () => {
   const watch: Watch = {
     every: 4,
@@ -19,7 +23,12 @@ describe("watched decisions in the loop", () => {
   };
 
   it("are looked at before the first step, every so many, and after the last; the numbers stay", async () => {
-    const [plain, watched] = [options(), options({ watch })];
+    const method = {
+      ...METHODS.opd,
+      stages: METHODS.opd.stages.map((stage) => ({ ...stage, epochs: 2, weights: READS_STUDENT })),
+    };
+    const openStudent = async () => keeping(new ToyModel(2));
+    const [plain, watched] = [options({ method, openStudent }), options({ method, openStudent, watch })];
     await train(plain);
     await train(watched);
     const looks = of(watched.events, "held-out");

@@ -67,7 +67,7 @@ export function actionSpan(pieces: readonly string[], action: string | null): [f
 
 /** How likely the student finds each action after `step` steps. */
 export async function lookAtWatched(
-  student: Pick<Scorer, "score">,
+  student: Pick<Scorer, "score" | "forget">,
   step: number,
   { decisions }: Watch,
   signal?: AbortSignal,
@@ -76,6 +76,8 @@ export async function lookAtWatched(
     decisions.map(({ request }) => request),
     { signal },
   );
+  // What follows must not depend on whether anyone looked.
+  student.forget?.();
   return {
     type: "held-out",
     step,

@@ -100,7 +100,7 @@ export class CardsScorer implements Scorer, Sampler {
     return results;
   }
 
-  /** As `Sampler.forget`; a card forgets before it takes any later call. */
+  /** As `Scorer.forget`; a card forgets before it takes any later call. */
   forget(): void {
     this.#drew = new Map();
     // A card that is gone says so at the next call.

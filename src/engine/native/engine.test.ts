@@ -201,6 +201,27 @@ describe("ports on the reference backend", () => {
     trainer.dispose();
   });
 
+  it("a scorer forgets the prefixes and the prompts that it kept of earlier calls", async () => {
+    const scorer = await ModelScorer.open(backend, folder("qwen3-a"));
+    const stem = Array.from({ length: 200 }, (_, i) => 1 + (i % 50));
+    const requests = [1, 2, 3].map((id) => ({ id: `${id}`, promptIds: [...stem, id], responseIds: [5] }));
+    const ends = { maxTokens: 2, temperature: 0, seed: 1, stopIds: [], drawable: DRAWABLE };
+    const score = () => scorer.score(requests);
+    const sample = () => scorer.sample(requests.map((request) => ({ ...request, ...ends })));
+    // The first calls also make tables, which stay.
+    await score();
+    await sample();
+    scorer.forget();
+    const { tensors } = backend.live();
+    for (const work of [score, sample]) {
+      await work();
+      expect(backend.live().tensors).toBeGreaterThan(tensors);
+      scorer.forget();
+      expect(backend.live().tensors).toBe(tensors);
+    }
+    scorer.dispose();
+  });
+
   it("a scorer says what it computed on", async () => {
     const scorer = await ModelScorer.open(backend, folder("qwen3-b-bf16-sharded"));
     expect(scorer.info).toMatchObject({ device: "cpu", dtype: "f32", vocabulary: 1880, parameters: 656_640 });

@@ -85,7 +85,7 @@ export async function planWorkload(
       const plan = recompute === undefined && shorter.total > bare.total ? shorter : bare;
       return { plan, packTokens, recompute, prefixBytes: limit === undefined ? undefined : 0 };
     }
-    // Kept prefixes take what is left: they save time, and nothing depends on them.
+    // Kept prefixes take what is left: they save time, and only last digits depend on them.
     const room = limit === undefined ? Number.POSITIVE_INFINITY : Math.max(0, limit - bare.total);
     const wanted = device.packTokens * PREFIX_BYTES;
     const prefixBytes = Math.min(room, wanted);

@@ -130,6 +130,7 @@ export class ModelScorer implements Scorer, Sampler {
   }
 
   forget(): void {
+    this.model.forgetPrefixes();
     this.model.releaseDecoding();
   }
 
