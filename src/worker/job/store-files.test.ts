@@ -11,6 +11,7 @@ import {
   mkdtempSync,
   openSync,
   readdirSync,
+  readFileSync,
   readlinkSync,
   renameSync,
   rmSync,
@@ -236,7 +237,77 @@ describe.runIf(process.platform === "linux")("SQLite's own files", () => {
     expect(refused).toBeGreaterThanOrEqual(2);
     expectKept([file()], whole);
   });
+
+  describe("after a kill inside a change, with pages written over", () => {
+    let after: object[];
+    let killed: string;
+    beforeEach(() => {
+      after = undisturbed().after.at(-1)!;
+      const before = readFileSync(file());
+      killedInChange();
+      expect(readFileSync(file()).equals(before)).toBe(false);
+      killed = folder;
+    });
+
+    /** Opens a copy of the list while something fails, then without that: confirmed is what is read, by either. */
+    function expectPutBack(fails: (openAgain: () => boolean) => boolean): boolean {
+      folder = killed;
+      endProcess();
+      let store: JobStore | null = null;
+      const refused = fails(() => faulted(() => (store = openStore(file()))));
+      store ??= openStore(file());
+      expect(contents(store)).toEqual(after);
+      store.close();
+      expect(log.join("")).not.toContain("damaged");
+      return refused;
+    }
+
+    it("the next start puts them back", () => {
+      expect(expectPutBack((openAgain) => openAgain())).toBe(false);
+    });
+
+    it("without room to write them, it refuses", () => {
+      const sizes = [0, 1, 4095, 4097, 9000];
+      const refused = sizes.map((bytes) =>
+        expectPutBack((openAgain) => {
+          limitFileSize(bytes);
+          const failed = openAgain();
+          liftLimits();
+          return failed;
+        }),
+      );
+      expect(refused).toEqual(sizes.map(() => true));
+    });
+
+    it("without a descriptor for a file that it opens, it refuses", () => {
+      limitOpenFiles(Math.max(...descriptors()) + 32);
+      let refused = 0;
+      const openedWith = (free: number): boolean =>
+        expectPutBack((openAgain) => {
+          const giveBack = takeDescriptors(free);
+          const failed = openAgain();
+          giveBack();
+          return failed;
+        });
+      while (openedWith(refused)) refused += 1;
+      // The list and its journal.
+      expect(refused).toBeGreaterThanOrEqual(2);
+    });
+  });
 });
+
+/** Has a process write over pages of the list, and killed before it confirms that. */
+function killedInChange(): void {
+  const program = `
+    import Database from ${JSON.stringify(import.meta.resolve("libsql"))};
+    const db = new Database(${JSON.stringify(file())});
+    db.exec("PRAGMA journal_mode = PERSIST; PRAGMA cache_size = 1; BEGIN IMMEDIATE");
+    db.exec("UPDATE events SET data = replace(data, 'x', 'y'); UPDATE jobs SET state = 'failed', run = 'none'");
+    for (let n = 0; n < 40; n++) db.exec("INSERT INTO events SELECT NULL, job, attempt, at, type, data FROM events LIMIT 3");
+    process.kill(process.pid, "SIGKILL");`;
+  const { signal, stderr } = spawnSync(process.execPath, ["--input-type=module", "--eval", program]);
+  expect([signal, String(stderr)]).toEqual(["SIGKILL", ""]);
+}
 
 /** Opens the list anew under the descriptor that SQLite has of it, for reading or for writing alone; the result puts it back. */
 function breakFile(path: string, flags: number): () => void {
