@@ -1,11 +1,29 @@
 /** Limits of the system on this process, which native code meets too: SQLite's own writes and openings. Linux alone. */
 import { spawnSync } from "node:child_process";
+import { closeSync, openSync, readdirSync } from "node:fs";
 
 /** Nothing is written at or beyond so many bytes of any file: a write that crosses them is short, the next one fails. */
 export const limitFileSize = (bytes: number): void => limit("fsize", bytes);
 
-/** No file gets a descriptor of this number or above. */
-export const limitOpenFiles = (files: number): void => limit("nofile", files);
+/** Does `work` while this process can open so many more files at a time. */
+export function withFreeDescriptors<R>(free: number, work: () => R): R {
+  limit("nofile", Math.max(...descriptors()) + 32);
+  const taken: number[] = [];
+  try {
+    for (;;) taken.push(openSync("/dev/null", "r"));
+  } catch {
+    for (const each of taken.splice(taken.length - free)) closeSync(each);
+  }
+  try {
+    return work();
+  } finally {
+    for (const each of taken) closeSync(each);
+    liftLimits();
+  }
+}
+
+/** Those that are open, and the one that they are listed with. */
+export const descriptors = (): number[] => readdirSync("/proc/self/fd").map(Number);
 
 export function liftLimits(): void {
   for (const [of, hard] of Object.entries(HARD)) limit(of, hard);

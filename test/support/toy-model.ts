@@ -209,7 +209,7 @@ export function keeping(model: ToyModel): ToyModel {
     forget,
     score: async (...asked: Parameters<typeof score>) => {
       const results = await score.apply(model, asked);
-      for (const { logprobs } of results) logprobs.forEach((x, i) => (logprobs[i] = x - 1e-3 * kept));
+      for (const { logprobs } of results) logprobs.set(logprobs.map((x) => x - 1e-3 * kept));
       kept += 1;
       return results;
     },

@@ -20,7 +20,12 @@ import {
 import { join } from "node:path";
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { QUICK } from "../../../test/support/file-faults.ts";
-import { liftLimits, limitFileSize, limitOpenFiles } from "../../../test/support/process-limits.ts";
+import {
+  descriptors,
+  liftLimits,
+  limitFileSize,
+  withFreeDescriptors,
+} from "../../../test/support/process-limits.ts";
 import { InputError } from "../../core/errors.ts";
 import { openStore } from "./open-store.ts";
 import type { JobStore } from "./store.ts";
@@ -218,14 +223,10 @@ describe.runIf(process.platform === "linux")("SQLite's own files", () => {
 
   it("no descriptor for each file that is opened: the list is told, and opened once there is one", () => {
     const { after, whole } = undisturbed();
-    // Room for the program that lifts the limit again.
-    limitOpenFiles(Math.max(...descriptors()) + 32);
     let refused = 0;
     for (let free = 0; ; free += 1) {
-      const giveBack = takeDescriptors(free);
       let store: JobStore | null = null;
-      const failed = faulted(() => (store = openStore(file())));
-      giveBack();
+      const failed = withFreeDescriptors(free, () => faulted(() => (store = openStore(file()))));
       store = failed ? openStore(file()) : store!;
       expect(contents(store)).toEqual(after.at(-1));
       store.close();
@@ -280,16 +281,8 @@ describe.runIf(process.platform === "linux")("SQLite's own files", () => {
     });
 
     it("without a descriptor for a file that it opens, it refuses", () => {
-      limitOpenFiles(Math.max(...descriptors()) + 32);
       let refused = 0;
-      const openedWith = (free: number): boolean =>
-        expectPutBack((openAgain) => {
-          const giveBack = takeDescriptors(free);
-          const failed = openAgain();
-          giveBack();
-          return failed;
-        });
-      while (openedWith(refused)) refused += 1;
+      while (expectPutBack((openAgain) => withFreeDescriptors(refused, openAgain))) refused += 1;
       // The list and its journal.
       expect(refused).toBeGreaterThanOrEqual(2);
     });
@@ -327,8 +320,6 @@ function breakJournal(instead: (path: string) => void): () => void {
   };
 }
 
-const descriptors = () => readdirSync("/proc/self/fd").map(Number);
-
 function nameOf(descriptor: number): string | null {
   try {
     return readlinkSync(`/proc/self/fd/${descriptor}`);
@@ -344,19 +335,4 @@ function putAt(descriptor: number, open: () => number): void {
   const lower: number[] = [];
   for (let got = open(); got !== descriptor; got = open()) lower.push(got);
   for (const each of lower) closeSync(each);
-}
-
-/** Takes all descriptors but so many; the result gives them back. */
-function takeDescriptors(butSoMany: number): () => void {
-  const taken: number[] = [];
-  for (;;)
-    try {
-      taken.push(openSync("/dev/null", "r"));
-    } catch {
-      break;
-    }
-  for (const each of taken.splice(taken.length - butSoMany)) closeSync(each);
-  return () => {
-    for (const each of taken) closeSync(each);
-  };
 }
