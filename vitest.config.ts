@@ -23,12 +23,19 @@ const LONG = [
   "src/worker/launch/launch.test.ts",
 ];
 
-/** Long files go first, so that no worker is left with one at the end. */
+/** Files whose tests touch no device, and leave nothing behind but modules and stubs: several share a process. */
+const SHARING = ["src/{app,core,formats,text}/**/*.test.{ts,tsx}", "src/tensor/reference/**/*.test.ts"];
+
+/**
+ * Long files go first, so that no worker is left with one at the end. Those that share a process come one after the other,
+ * since a worker ends it before any other file.
+ */
 class LongFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const rank = ({ moduleId }: TestSpecification): number => {
+    const rank = ({ moduleId, project }: TestSpecification): number => {
       const place = LONG.findIndex((file) => moduleId.endsWith(`/${file}`));
-      return place === -1 ? LONG.length : place;
+      if (place >= 0) return place;
+      return project.config.isolate ? LONG.length : LONG.length + 1;
     };
     return (await super.sort(files)).sort((a, b) => rank(a) - rank(b));
   }
@@ -36,7 +43,22 @@ class LongFirst extends BaseSequencer {
 
 export default defineConfig({
   test: {
-    include: ["src/**/*.test.ts", "src/**/*.test.tsx", "test/**/*.test.ts", "scripts/**/*.test.ts"],
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: "sharing",
+          include: SHARING,
+          // A process and the packages cost more than most of these files.
+          isolate: false,
+          setupFiles: ["test/support/own-modules.ts"],
+        },
+      },
+      {
+        extends: true,
+        test: { name: "isolated", include: ["{src,test,scripts}/**/*.test.{ts,tsx}"], exclude: SHARING },
+      },
+    ],
     sequence: { sequencer: LongFirst },
     // Ends what hangs; how fast the machine is decides nothing.
     testTimeout: 900_000,

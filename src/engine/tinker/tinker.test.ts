@@ -19,6 +19,9 @@ const BASE = modelFixture("qwen3-a");
 const golden = readGolden("qwen3-a/gradient.safetensors");
 const ITEMS = goldenItems(golden);
 const ON_POLICY = onPolicyItems(ITEMS);
+/** Enough where two runs are compared, and the numbers of all decisions are checked elsewhere. */
+const TWO = ITEMS.slice(0, 2);
+const TWO_ON_POLICY = onPolicyItems(TWO);
 const SETTINGS = { ...PAPER_SETTINGS, learningRate: 1e-4 };
 
 const folder = mkdtempSync(join(tmpdir(), "gcopd-tinker-"));
@@ -125,12 +128,12 @@ describe("a LoRA adapter", () => {
   it("comes home as PEFT reads it, and merged gives the server's log-probabilities in our own engine", async () => {
     const fake = await fakeOf();
     const trainer = await trainerOf(fake, { merge: true });
-    const before = await trainer.score(ITEMS.map(request));
-    for (let n = 0; n < 2; n += 1) await trainer.step(ITEMS, { ...SETTINGS, learningRate: 1e-3 });
-    const after = await trainer.score(ITEMS.map(request));
+    const before = await trainer.score(TWO.map(request));
+    for (let n = 0; n < 2; n += 1) await trainer.step(TWO, { ...SETTINGS, learningRate: 1e-3 });
+    const after = await trainer.score(TWO.map(request));
     expect(largest(after[0]!.logprobs, before[0]!.logprobs)).toBeGreaterThan(1e-2);
     const merged = await ModelScorer.open(createReferenceBackend(), openFolder(await saved(trainer, false)));
-    for (const [n, { logprobs }] of (await merged.score(ITEMS.map(request))).entries())
+    for (const [n, { logprobs }] of (await merged.score(TWO.map(request))).entries())
       expect(largest(logprobs, after[n]!.logprobs)).toBeLessThan(1e-4);
 
     const { config } = await adapterOf(await trainerOf(fake));
@@ -156,12 +159,12 @@ describe("checkpoints", () => {
   it("a new model goes on to the same numbers, on a server that was started again", async () => {
     const fake = await fakeOf();
     const trainer = await trainerOf(fake);
-    await trainer.step(ITEMS, SETTINGS);
+    await trainer.step(TWO, SETTINGS);
     const checkpoint = await saved(trainer, true);
-    const whole = [await trainer.step(ON_POLICY, SETTINGS), await trainer.step(ITEMS, SETTINGS)];
+    const whole = [await trainer.step(TWO_ON_POLICY, SETTINGS), await trainer.step(TWO, SETTINGS)];
     fake.restart();
     const again = await trainerOf(fake, {}, checkpoint);
-    expect([await again.step(ON_POLICY, SETTINGS), await again.step(ITEMS, SETTINGS)]).toEqual(whole);
+    expect([await again.step(TWO_ON_POLICY, SETTINGS), await again.step(TWO, SETTINGS)]).toEqual(whole);
   });
 
   it("one that the server does not have ends the run with one line", async () => {
@@ -197,9 +200,9 @@ describe("faults", () => {
     });
     const trainer = await trainerOf(fake);
     lose = true;
-    const step = trainer.step(ITEMS, SETTINGS);
+    const step = trainer.step(TWO, SETTINGS);
     if (sameNumberIsSame) {
-      const plain = await (await trainerOf(await fakeOf())).step(ITEMS, SETTINGS);
+      const plain = await (await trainerOf(await fakeOf())).step(TWO, SETTINGS);
       expect(await step).toEqual(plain);
     } else {
       await expect(step).rejects.toMatchObject({
@@ -306,16 +309,15 @@ describe("three steps at a learning rate of 0", () => {
       /normalises gradients of the run's decisions otherwise than those of the probe: their norm is \S+ sent together, /,
     ],
   ])("refuse %s", async (_, faults, options, message) => {
-    const decisions = ITEMS.slice(0, 2);
-    await expect(trainerOf(await fakeOf(faults), { decisions, ...options })).rejects.toThrow(message);
+    await expect(trainerOf(await fakeOf(faults), { decisions: TWO, ...options })).rejects.toThrow(message);
   });
 
   it("leave the run's numbers as they are, and are told of noise", async () => {
     const numbers = async (decisions: TinkerOptions["decisions"]) => {
       const trainer = await trainerOf(await fakeOf(), { decisions });
-      return [await trainer.step(ITEMS, SETTINGS), await trainer.step(ON_POLICY, SETTINGS)];
+      return [await trainer.step(TWO, SETTINGS), await trainer.step(TWO_ON_POLICY, SETTINGS)];
     };
-    expect(await numbers(ITEMS.slice(0, 2))).toEqual(await numbers([]));
+    expect(await numbers(TWO)).toEqual(await numbers([]));
     await trainerOf(await fakeOf({ noise: 0.06 }), { decisions: ITEMS.slice(0, 1) });
     expect(notes.at(-2)).toMatch(/warning: \S+: scores of the same decisions differ by 0\.060 nats/);
   });
@@ -343,7 +345,7 @@ describe("responses", () => {
 
   it.each([1, 0.5])("at temperature %d have the log-probabilities of temperature 1", async (temperature) => {
     const trainer = await trainerOf(await fakeOf());
-    await trainer.step(ITEMS, { ...SETTINGS, learningRate: 1e-3 });
+    await trainer.step(TWO, { ...SETTINGS, learningRate: 1e-3 });
     const requests = [0, 1, 2].map(
       (n): SampleRequest => ({
         ...{ id: `s${n}`, promptIds: ITEMS[n]!.promptIds, maxTokens: 6, temperature, seed: 2 ** 32 - 1 - n },

@@ -22,7 +22,8 @@ test.each(GOLDEN_CHECKS)("$name", async ({ run }) => {
   expect(backend.live()).toEqual({ tensors: 0, bytes: 0 });
 });
 
-const WITH_DELTA_RULE = GOLDEN_CHECKS.filter(({ name }) => name.includes("qwen3_5"));
+/** Formats of weights come before the rule, and the optimizer after it: they are checked above. */
+const WITH_DELTA_RULE = GOLDEN_CHECKS.filter(({ name }) => /^qwen3_5: (?!.*AdamW)/.test(name));
 
 test("some goldens have the delta rule", () => {
   expect(WITH_DELTA_RULE.length).toBeGreaterThan(0);
