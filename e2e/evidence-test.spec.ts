@@ -11,7 +11,7 @@ import { MODEL_TIME } from "./throttle.ts";
 const PUBLIC = resolve(import.meta.dirname, "../public");
 const SAMPLE = join(PUBLIC, "sample");
 
-/** Six episodes of the small library: fewer separate nothing. */
+/** As many episodes of the small library as separate contexts: fewer separate nothing. */
 const PLAYED = Array.from({ length: 6 }, (_, n) => ({
   ...EPISODES[0]!,
   episode: `own#${n}`,
@@ -21,17 +21,18 @@ const PLAYED = Array.from({ length: 6 }, (_, n) => ({
     response: each.response.replace("Go on.", `${"Go on. ".repeat(n)}Go on.`),
   })),
 }));
-const OPTIMAL = PLAYED.flatMap(({ task, episode, decisions }) =>
-  decisions.map((_, decision) => ({
-    task,
-    episode,
-    decision,
-    optimal: [decision === 0 ? "go to kitchen" : "activate stove"],
-  })),
-);
 
-/** A miniature world of the small library, with the sample's models. */
-async function serveMiniature(page: Page): Promise<void> {
+/** A miniature world of the first so many episodes, with the sample's models. Returns how many decisions they have. */
+async function serveMiniature(page: Page, episodes: number): Promise<number> {
+  const played = PLAYED.slice(0, episodes);
+  const optimal = played.flatMap(({ task, episode, decisions }) =>
+    decisions.map((_, decision) => ({
+      task,
+      episode,
+      decision,
+      optimal: [decision === 0 ? "go to kitchen" : "activate stove"],
+    })),
+  );
   const manifest = {
     title: "A small world",
     sources: "sources.jsonl.gz",
@@ -44,32 +45,35 @@ async function serveMiniature(page: Page): Promise<void> {
   const files: Record<string, Buffer> = {
     "manifest.json": Buffer.from(JSON.stringify(manifest)),
     "sources.jsonl.gz": gzipSync(jsonLines(SOURCES)),
-    "episodes.jsonl.gz": gzipSync(jsonLines(PLAYED)),
-    "optimal.jsonl.gz": gzipSync(jsonLines(OPTIMAL)),
+    "episodes.jsonl.gz": gzipSync(jsonLines(played)),
+    "optimal.jsonl.gz": gzipSync(jsonLines(optimal)),
     "registered.json": await readFile(join(PUBLIC, "miniature", "registered.json")),
   };
   await page.context().route("**/miniature/**", async (route) => {
     const name = new URL(route.request().url()).pathname.split("/miniature/")[1]!;
     await route.fulfill({ body: files[name] ?? (await readFile(join(SAMPLE, name))) });
   });
+  return optimal.length;
 }
 
 const steps = (page: Page) => page.getByTestId("gate-decision");
 const shownDecision = (page: Page) => steps(page).getByRole("link", { name: /^Decision \d+ of own#/ });
 
-async function allScored(page: Page): Promise<void> {
-  await expect(page.getByTestId("gate-count")).toHaveText(`n = ${OPTIMAL.length} of ${OPTIMAL.length}`, {
+async function allScored(page: Page, decisions: number): Promise<void> {
+  await expect(page.getByTestId("gate-count")).toHaveText(`n = ${decisions} of ${decisions}`, {
     timeout: MODEL_TIME,
   });
   await expect(page.getByRole("button", { name: "All scored" })).toBeVisible();
 }
 
-test("one press: the answer, bars with intervals, every decision, and the files", async ({ page }) => {
-  await serveMiniature(page);
+test("one press: the answer, bars with intervals, every decision, and the files; accessible and within its width", async ({
+  page,
+}) => {
+  const decisions = await serveMiniature(page, PLAYED.length);
   await visit(page);
   await page.getByRole("button", { name: "Does evidence help?" }).click();
   await expect(page).toHaveURL(/#\/evidence-test\?library=miniature/);
-  await allScored(page);
+  await allScored(page, decisions);
   await expect(page.locator("main")).toBeFocused();
   await expect(page.getByTestId("evidence-rail").getByTestId("model-teacher")).toContainText("Folder…");
   const chart = page.getByRole("img", { name: /^Probability of an optimal action/ });
@@ -78,6 +82,7 @@ test("one press: the answer, bars with intervals, every decision, and the files"
   );
   const separations = page.getByTestId("gate-separations");
   await expect(separations.getByRole("listitem")).toHaveCount(10);
+  await expect(separations).toContainText("Different");
 
   const saved = async (name: string) => {
     const [download] = await Promise.all([
@@ -89,7 +94,7 @@ test("one press: the answer, bars with intervals, every decision, and the files"
   const report = JSON.parse(await saved("Save as JSON"));
   expect(report).toMatchObject({
     format: "gcopd.gate.v1",
-    decisions: OPTIMAL.length,
+    decisions,
     episodes: PLAYED.length,
     seed: 0,
   });
@@ -102,7 +107,7 @@ test("one press: the answer, bars with intervals, every decision, and the files"
   await expect(page.getByTestId("gate-answer")).toHaveText(new RegExp(said));
   await expect(page.getByRole("status").filter({ hasText: new RegExp(said) })).toHaveCount(1);
   const csv = (await saved("Save as CSV")).trim().split("\r\n").slice(1);
-  expect(csv).toHaveLength(5 * OPTIMAL.length);
+  expect(csv).toHaveLength(5 * decisions);
   for (const { context, mean } of report.contexts) {
     const of = csv.map((line) => line.split(",")).filter((cells) => cells[4] === context);
     const values = of.map((cells) => Number(cells[6]));
@@ -110,10 +115,10 @@ test("one press: the answer, bars with intervals, every decision, and the files"
     if (mean >= 0.0005) await expect(chart).toHaveAccessibleName(new RegExp(`: ${mean.toFixed(3)} \\[`));
   }
 
-  await expect(steps(page).getByText(`1 of ${OPTIMAL.length}`)).toBeVisible();
+  await expect(steps(page).getByText(`1 of ${decisions}`)).toBeVisible();
   const before = await shownDecision(page).textContent();
   await page.keyboard.press("j");
-  await expect(steps(page).getByText(`2 of ${OPTIMAL.length}`)).toBeVisible();
+  await expect(steps(page).getByText(`2 of ${decisions}`)).toBeVisible();
   await expect(shownDecision(page)).not.toHaveText(before!);
   await page.keyboard.press("k");
   await expect(shownDecision(page)).toHaveText(before!);
@@ -122,41 +127,6 @@ test("one press: the answer, bars with intervals, every decision, and the files"
   await page.getByLabel("Order").selectOption("helped");
   await expect(page).toHaveURL(/episode=own/);
 
-  const at = Number(/Decision (\d+)/.exec((await shownDecision(page).textContent())!)![1]);
-  await shownDecision(page).click();
-  await expect(page).toHaveURL(/#\/task\//);
-  await expect(page.getByRole("heading", { name: `Decision ${at}`, exact: true })).toBeVisible();
-});
-
-test.describe("a miniature world that the server does not give at first", () => {
-  test.use({ expectedErrors: ["503"] });
-
-  test("is asked for again with the next press", async ({ page }) => {
-    await serveMiniature(page);
-    let refused = 0;
-    await page.context().route(
-      "**/miniature/manifest.json",
-      async (route) => {
-        refused += 1;
-        await route.fulfill({ status: 503 });
-      },
-      { times: 1 },
-    );
-    await visit(page);
-    const ask = page.getByRole("button", { name: "Does evidence help?" });
-    await ask.click();
-    await expect(page.getByTestId("notice")).toContainText("503");
-    await ask.click();
-    await allScored(page);
-    expect(refused).toBe(1);
-  });
-});
-
-test("accessible and within its width, in both themes and at 800 px", async ({ page }) => {
-  await serveMiniature(page);
-  await visit(page);
-  await page.getByRole("button", { name: "Does evidence help?" }).click();
-  await allScored(page);
   for (const [theme, width] of [
     ["light", 1280],
     ["dark", 800],
@@ -174,32 +144,61 @@ test("accessible and within its width, in both themes and at 800 px", async ({ p
       })
       .toBeLessThanOrEqual(0);
   }
+
+  const at = Number(/Decision (\d+)/.exec((await shownDecision(page).textContent())!)![1]);
+  await shownDecision(page).click();
+  await expect(page).toHaveURL(/#\/task\//);
+  await expect(page.getByRole("heading", { name: `Decision ${at}`, exact: true })).toBeVisible();
+});
+
+test.describe("a miniature world that the server does not give at first", () => {
+  test.use({ expectedErrors: ["503"] });
+
+  test("is asked for again with the next press", async ({ page }) => {
+    const decisions = await serveMiniature(page, 1);
+    let refused = 0;
+    await page.context().route(
+      "**/miniature/manifest.json",
+      async (route) => {
+        refused += 1;
+        await route.fulfill({ status: 503 });
+      },
+      { times: 1 },
+    );
+    await visit(page);
+    const ask = page.getByRole("button", { name: "Does evidence help?" });
+    await ask.click();
+    await expect(page.getByTestId("notice")).toContainText("503");
+    await ask.click();
+    await allScored(page, decisions);
+    expect(refused).toBe(1);
+  });
 });
 
 test("stopped, it keeps its figures and goes on from them", async ({ page }) => {
-  await serveMiniature(page);
+  const decisions = await serveMiniature(page, 2);
   const count = page.getByTestId("gate-count");
   await page.goto("about:blank");
   await holdAt(page, { at: { call: "score" }, occurrence: 2 });
   await page.goto("./");
   await page.getByRole("button", { name: "Does evidence help?" }).click();
-  await expect(count).toHaveText(`n = 1 of ${OPTIMAL.length}`, { timeout: MODEL_TIME });
+  await expect(count).toHaveText(`n = 1 of ${decisions}`, { timeout: MODEL_TIME });
   await expect(page.getByTestId("gate-answer")).toContainText("Not known yet.");
   const first = await shownDecision(page).textContent();
   await page.getByRole("button", { name: "Stop", exact: true }).click();
   const goOn = page.getByRole("button", { name: "Continue" });
   await expect(goOn).toBeEnabled();
-  await expect(count).toHaveText(`n = 1 of ${OPTIMAL.length}`);
+  await expect(count).toHaveText(`n = 1 of ${decisions}`);
   await goOn.click();
-  await allScored(page);
+  await allScored(page, decisions);
   await expect(shownDecision(page)).toHaveText(first!);
-  await expect(page.getByTestId("gate-separations")).toContainText("Different");
+  await expect(page.getByTestId("gate-answer")).toContainText("fewer than six episodes say nothing");
 
   // The controls fold away; the figures stay.
   const controls = page.getByTestId("evidence-rail").getByText("Controls");
   await controls.click();
   await expect(page.getByLabel("Sources per task")).toBeHidden();
-  await expect(count).toHaveText(`n = ${OPTIMAL.length} of ${OPTIMAL.length}`);
+  await expect(count).toHaveText(`n = ${decisions} of ${decisions}`);
   await controls.click();
 
   // Other sources are a test of their own, and those before are not shown for them.
@@ -250,7 +249,7 @@ const drawSweep = async (page: Page, name: string): Promise<void> => {
 };
 
 test("over K: the same decisions with more and more sources, and the coverage", async ({ page }) => {
-  await serveMiniature(page);
+  await serveMiniature(page, 1);
   await visit(page, "#/evidence-test?library=miniature");
   await drawSweep(page, "K");
   await expect(
@@ -270,7 +269,7 @@ test("over K: the same decisions with more and more sources, and the coverage", 
 test("a part of the library: what is covered, the curve over coverage, and the config of the students", async ({
   page,
 }) => {
-  await serveMiniature(page);
+  await serveMiniature(page, 1);
   await visit(page, "#/evidence-test?library=miniature");
   await expect(page.getByTestId("gate-covered")).toHaveCount(0);
   await page.getByLabel("Failed records").selectOption("25 %");

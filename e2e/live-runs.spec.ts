@@ -64,13 +64,13 @@ test("a run on policy is followed by another tab, and goes on there once its own
   const other = await context.newPage();
   await openSample(other);
   await other.keyboard.press("6");
-  await holdAt(page, { at: { step: 2 } });
+  await holdAt(page, { at: { step: 1 } });
   await openSample(page);
-  await fillForm(page, { games: 1, vanilla: 3 });
+  await fillForm(page, { games: 1, vanilla: 2 });
   await page.getByRole("button", { name: "Update" }).click();
   const row = other.getByTestId("run-list").getByRole("row", { name: /live in alfworld/ });
   await expect(row).toContainText("▶ running · in another tab", { timeout: MODEL_TIME });
-  await expect(row.getByRole("cell", { name: "2 of 3" })).toBeVisible({ timeout: MODEL_TIME });
+  await expect(row.getByRole("cell", { name: "1 of 2" })).toBeVisible({ timeout: MODEL_TIME });
   await expect(row).toContainText("on policy");
   await expect(row.getByRole("button", { name: /^(Resume|Remove)/ })).toHaveCount(0);
   await expect(other.getByTestId("run-charts").getByRole("img", { name: /^Loss.* at / })).toBeVisible();
@@ -87,7 +87,7 @@ test("a run on policy is followed by another tab, and goes on there once its own
   await other.keyboard.press("6");
   await row.getByRole("button", { name: /^Resume/ }).click();
   await expect(row).toContainText("✓ done", { timeout: MODEL_TIME });
-  await expect(row.getByRole("cell", { name: "3 of 3" })).toBeVisible();
+  await expect(row.getByRole("cell", { name: "2 of 2" })).toBeVisible();
   await expect(other.getByTestId("run-detail")).toContainText("went on after step");
 });
 
@@ -422,17 +422,17 @@ test("the laboratory: games are collected, a student is trained on policy with t
   await page.keyboard.press("4");
   await page.getByLabel("Responses").selectOption("live");
   await limitEpisodes(page, { decisions: 2, tokens: 4 });
-  await page.getByLabel("Vanilla passes").fill("1");
+  await page.getByLabel("Vanilla passes").fill("0");
   await page.getByLabel("Graph-conditioned passes").fill("1");
   await expect(page.getByTestId("plan")).toContainText("over 1 task, on policy");
   await page.getByRole("button", { name: "Update" }).click();
-  await expect(page.getByTestId("run-message")).toContainText("Done: 2 steps.", { timeout: MODEL_TIME });
+  await expect(page.getByTestId("run-message")).toContainText("Done: 1 step", { timeout: MODEL_TIME });
 
   await page.keyboard.press("Escape");
   await page.keyboard.press("7");
   await form.getByLabel("Task to run").selectOption("evaluate");
   await evaluate(2);
-  const after = run(page, "Evaluation by the student: student after 2 steps");
+  const after = run(page, "Evaluation by the student: student after 1 step");
   await after.getByLabel("Compare with").selectOption({ index: 1 });
   await expect(after.getByTestId("comparison")).toContainText("Of 1 pair of episodes");
 });

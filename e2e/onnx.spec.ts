@@ -29,11 +29,11 @@ test.beforeEach(async ({ page }) => {
 });
 
 test("ONNX Runtime gives the golden log-probabilities, on WebAssembly and on WebGPU", async ({ page }) => {
-  // The longest prompt has 900 tokens: whole, and in chunks; the others fit into one of either size.
+  // The prompts have 1, 2, 17, 64, 300 and 900 tokens: some go whole on either device, some in chunks. The kernels of
+  // ONNX Runtime for WebGPU would take most of a minute for the 900 on a software adapter.
   for (const [prefill, device, count] of [
     [300, "cpu", 6],
-    [1024, "webgpu", 6],
-    [450, "webgpu", 1],
+    [200, "webgpu", 5],
   ] as const) {
     const deviations = await page.evaluate((args) => window.engines!.goldens(...args), [
       prefill,

@@ -1,7 +1,7 @@
 import { holdAt } from "./compute-worker.ts";
 import { dropFiles, OWN_FILES, TASK } from "./own-files.ts";
 import { modelFolder } from "./own-model.ts";
-import { checkBothThemes, scoreOwn } from "./own-tokens.ts";
+import { checkBothThemes, scoreBySample, scoreOwn } from "./own-tokens.ts";
 import { expectSeen, noteTexts } from "./seen.ts";
 import { atRest, decisionShown, expect, type Page, pressEnabled, sampleHash, test, visit } from "./site.ts";
 import { MODEL_TIME } from "./throttle.ts";
@@ -425,7 +425,7 @@ test("cancels leaving out, and goes on from what was scored", async ({ page }) =
 });
 
 test("asks the teacher what it would do, and scores other references", async ({ page }) => {
-  await scoreOwn(page, 1);
+  await scoreBySample(page);
   const asked = page.getByTestId("teacher-actions");
   await asked.getByRole("button", { name: "Ask the teacher" }).click();
   await expect(asked.getByRole("button", { name: "Ask the teacher again" })).toBeEnabled({

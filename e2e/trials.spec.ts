@@ -3,6 +3,7 @@
  * result, not tested.
  */
 import type { Locator } from "./base.ts";
+import { dropFiles, OWN_FILES, TASK } from "./own-files.ts";
 import { decisionShown, expect, type Page, sampleHash, test, visit } from "./site.ts";
 import { MODEL_TIME } from "./throttle.ts";
 
@@ -43,7 +44,7 @@ test("why this reference was chosen: without a key, in sight from opening the de
 
 test("which token moved most, and because of which event: two keys on an open decision", async ({ page }) => {
   const trial = new Trial(page);
-  await visit(page, sampleHash("task", "melt|12|easy", { episode: "melt|12|easy#0", decision: 0 }));
+  await visit(page, sampleHash("task", "lifespan-shortest-lived|51|easy", { decision: 0 }));
   await decisionShown(page, 0);
   await trial.press("s");
   // The one that moved most is selected by itself.
@@ -60,9 +61,12 @@ test("which token moved most, and because of which event: two keys on an open de
 });
 
 test("a run started, changed, started again, and both compared", async ({ page }) => {
-  const trial = new Trial(page);
-  await visit(page, sampleHash("task", "lifespan-shortest-lived|51|easy", { decision: 0 }));
+  // A library that is quick to train on: what is pressed is the same in any.
+  await visit(page);
+  await dropFiles(page, OWN_FILES);
+  await page.getByRole("button", { name: TASK }).click();
   await decisionShown(page, 0);
+  const trial = new Trial(page);
   // Shown first, then started.
   await trial.press("u");
   await expect(page.getByRole("button", { name: "Update" })).toBeEnabled();

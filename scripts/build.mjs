@@ -1,9 +1,10 @@
 // Builds dist/: the Node bundles (method and records, text, tensor, engine, worker, command line) with esbuild, and, unless --fast
 // is given, the page with Vite and the type declarations with tsc.
 import { execFileSync } from "node:child_process";
-import { readFile } from "node:fs/promises";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
 import * as esbuild from "esbuild";
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "..");
@@ -51,11 +52,22 @@ export async function buildNode() {
   });
 }
 
+/** Puts a compressed sister beside each script and style of the page, so that the worker compresses none per visit. */
+async function compressPage() {
+  const assets = resolve(root, "dist/page/assets");
+  for (const name of await readdir(assets)) {
+    if (!/\.(js|css)$/.test(name)) continue;
+    const file = resolve(assets, name);
+    await writeFile(`${file}.gz`, gzipSync(await readFile(file), { level: 9 }));
+  }
+}
+
 if (process.argv[1] && resolve(process.argv[1]) === fileURLToPath(import.meta.url)) {
   await buildNode();
   if (!process.argv.includes("--fast")) {
     const { build } = await import("vite");
     await build({ root, logLevel: "warn" });
+    await compressPage();
     execFileSync(
       process.execPath,
       [resolve(root, "node_modules/typescript/bin/tsc"), ...["-p", "tsconfig.build.json"]],

@@ -1,7 +1,7 @@
 /** The page's index and files, as the worker serves them. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { gunzipSync } from "node:zlib";
+import { gunzipSync, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createWorker } from "../index.ts";
 import { Harness } from "../testing/harness.ts";
@@ -99,6 +99,19 @@ describe("the page", () => {
     expect(packed.headers.vary).toContain("Accept-Encoding");
     expect(packed.body.length).toBeLessThan(plain.body.length);
     expect(gunzipSync(packed.body)).toEqual(plain.body);
+    // One that the build has compressed is sent as it lies there.
+    const ready = gzipSync("ready");
+    writeFileSync(join(harness.pageDir, "assets/index-abc.js.gz"), ready);
+    const sent = await raw("/assets/index-abc.js", { "Accept-Encoding": "gzip, br" });
+    expect(sent.headers).toMatchObject({
+      "content-encoding": "gzip",
+      "content-type": plain.headers["content-type"],
+      "cache-control": plain.headers["cache-control"],
+    });
+    expect(sent.headers.vary).toContain("Accept-Encoding");
+    expect(sent.headers.etag).not.toBe(plain.headers.etag);
+    expect(sent.body).toEqual(ready);
+    expect((await raw("/assets/index-abc.js")).body).toEqual(plain.body);
 
     const lines = await raw("/sample/sources.jsonl", { "Accept-Encoding": "gzip" });
     expect(lines.headers["content-type"]).toBe("application/x-ndjson; charset=utf-8");

@@ -89,7 +89,8 @@ export function pageRoutes(options: PageOptions): Hono<{ Bindings: HttpBindings 
   // The folder may be built after the worker has started.
   let files: MiddlewareHandler | null = null;
   app.use(async (c, next) => {
-    if (files === null && existsSync(options.folder)) files = serveStatic({ root: options.folder });
+    if (files === null && existsSync(options.folder))
+      files = serveStatic({ root: options.folder, precompressed: true });
     return files === null ? next() : files(c, next);
   });
   app.notFound((c) => c.text(`${plainLine(c.req.path)}: no such file\n`, 404));
