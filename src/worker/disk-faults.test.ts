@@ -13,6 +13,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from "vite
 import { FAULTED } from "../../test/support/faulted-modules.ts";
 import { FileFaults, QUICK } from "../../test/support/file-faults.ts";
 import { InputError } from "../core/errors.ts";
+import { trainConfigSchema } from "../core/loop/train-config.ts";
 import { passingFault } from "../node/file-error.ts";
 import { listShared, sharedFile } from "./files/shared-folder.ts";
 import { ApiError } from "./http/errors.ts";
@@ -24,6 +25,8 @@ import { planTraining } from "./job/plan.ts";
 import { listResults, resultFile } from "./job/results.ts";
 import { JobStore } from "./job/store.ts";
 import { StoreFault } from "./job/store-fault.ts";
+import { remoteConfig } from "./launch/remote-config.ts";
+import { addTarget, readTargets, targetSchema } from "./launch/target.ts";
 import { folderToken } from "./token-file.ts";
 
 const FAULTS = ["short", "EIO", "ENOSPC", "EMFILE"] as const;
@@ -95,6 +98,9 @@ const config = () => {
   write("config.json", JSON.stringify({ method: "method.json", environment, ...models }));
 };
 
+const TARGET = { host: "gpu1", scratch: "/scratch" };
+const targets = () => write("targets.json", JSON.stringify({ mine: TARGET }));
+
 it.each<[string, () => void, () => unknown]>([
   ["the end of a log", () => write("log", LINES), () => logTail(at("log"), 10_000)],
   [
@@ -139,6 +145,23 @@ it.each<[string, () => void, () => unknown]>([
     },
     () => planTraining({}, { cli: at("cli.mjs"), signal: new AbortController().signal }),
   ],
+  ["targets", targets, () => readTargets(at("targets.json"))],
+  [
+    "what a run takes along to another machine",
+    () => {
+      write("games/one.json", "{}");
+      write("model/config.json", "{}");
+      write("prompt.txt", "prompt");
+    },
+    async () => {
+      const environment = { name: "alfworld", games: at("games"), prompt: at("prompt.txt") };
+      const models = { teacher: at("model"), student: at("model") };
+      const config = trainConfigSchema.parse({ method: "opd", environment, ...models });
+      const origin = { file: "config.json", absolute: (path: string) => path };
+      const { carried, bytes, there } = await remoteConfig(config, targetSchema.parse(TARGET), origin);
+      return [carried.map(({ to }) => to), bytes, there];
+    },
+  ],
   [
     "the list of jobs",
     () => {
@@ -178,6 +201,22 @@ it.each(FAULTS)("a token that is made stays the same once it was told, through e
       const kept = await folderToken(folder);
       if (told !== null) expect(kept).toBe(told);
       expect(readdirSync(folder)).toEqual(["token"]);
+    },
+  );
+});
+
+it.each(FAULTS)("targets stay when one is added, through every %s", async (fault) => {
+  await files.each(
+    fault,
+    () => begin(targets),
+    async () => {
+      const file = at("targets.json");
+      const added = await orFault(() => addTarget("new", TARGET, { file }).then(() => true));
+      const names = Object.keys(readTargets(file));
+      expect(names[0]).toBe("mine");
+      if (added) expect(names).toEqual(["mine", "new"]);
+      if (names.length === 1) await addTarget("new", TARGET, { file });
+      expect(Object.keys(readTargets(file))).toEqual(["mine", "new"]);
     },
   );
 });

@@ -30,6 +30,8 @@ export const FAULTED = {
     "src/worker/job/plan.ts",
     "src/worker/job/results.ts",
     "src/worker/job/store.ts",
+    "src/worker/launch/remote-config.ts",
+    "src/worker/launch/target.ts",
     "src/worker/token-file.ts",
   ],
 } as const;

@@ -1,8 +1,8 @@
 /** Runs on targets: launched, followed, ended, resumed and fetched by what `gcopd launch` does the same with. */
-import { existsSync } from "node:fs";
 import { isAbsolute, join, sep } from "node:path";
 import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
 import { InputError } from "../../core/errors.ts";
+import { isThere } from "../../node/file-error.ts";
 import { Results } from "../../protocol/files.ts";
 import { hours } from "../../protocol/job.ts";
 import { LaunchedRun, LaunchedRuns, LaunchScript, Printed } from "../../protocol/launched-run.ts";
@@ -287,7 +287,7 @@ export function launchRoutes(app: OpenAPIHono, followed: FollowedRuns, jobsDir: 
   };
   const outFolder = (id: string): string => {
     const folder = runs.fetched(followed.get(id).record.run.id);
-    if (!existsSync(folder)) throw new ApiError(404, `run ${id}: its results were not fetched`);
+    if (!isThere(folder)) throw new ApiError(404, `run ${id}: its results were not fetched`);
     return join(folder, "out");
   };
 

@@ -1,13 +1,13 @@
 /** `gcopd train --plan` on a target itself. What it tells is kept here; nothing is left there. */
 import { randomBytes } from "node:crypto";
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { z } from "zod";
 import { InputError } from "../../core/errors.ts";
 import { parseJsonText } from "../../core/json.ts";
 import { checkedBy } from "../../core/record/describe-issue.ts";
-import { onFileSync } from "../../node/file-error.ts";
+import { isThere, onFileSync } from "../../node/file-error.ts";
 import { sha256Hex } from "../../node/sha256.ts";
 import { makeFolder, writeWholeSync } from "../../node/whole-file.ts";
 import { lastSaid } from "../job/plan.ts";
@@ -107,7 +107,7 @@ echo $? > code.part && mv code.part code
 /** What was told of a run before; null where it was not planned there. */
 export function keptPlan(folder: string, planned: Omit<Planned, "carried">): KeptPlan | null {
   const file = fileOf(folder, planned);
-  if (!existsSync(file)) return null;
+  if (!isThere(file)) return null;
   const text = onFileSync(file, "read", () => readFileSync(file, "utf8"));
   return checkedBy(keptSchema, parseJsonText(text, { file }), { file });
 }

@@ -1,5 +1,4 @@
 /** A training config as a target reads it: small inputs go with the run, and paths that lie on the target stay paths. */
-import { existsSync } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { basename, isAbsolute, join } from "node:path";
 import { checkOf, InputError } from "../../core/errors.ts";
@@ -7,7 +6,7 @@ import { budgetSeconds } from "../../core/loop/budget.ts";
 import type { EnvironmentConfig } from "../../core/loop/live-config.ts";
 import { isServed, STUDENT_TEACHER, type TrainConfig } from "../../core/loop/train-config.ts";
 import { parseHubName } from "../../engine/hub/hub-client.ts";
-import { onFile } from "../../node/file-error.ts";
+import { isThere, onFile } from "../../node/file-error.ts";
 import type { Target } from "../../protocol/target.ts";
 import { missingThere } from "./check.ts";
 import type { Carried } from "./launcher.ts";
@@ -67,7 +66,7 @@ export async function remoteConfig(
       );
     }
     const here = absolute(path);
-    if (!existsSync(here)) {
+    if (!isThere(here)) {
       if (isAbsolute(path) && target.host !== undefined) return onTarget(path, key);
       throw new InputError(
         `${here} is not on this machine; write ${ON_TARGET}/PATH for a path on the target`,

@@ -1,12 +1,12 @@
 /** Targets: the places where a user launches runs, in a file of the user's own that holds no secret (docs/remote.md). */
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { isAbsolute, join } from "node:path";
 import { z } from "zod";
 import { InputError } from "../../core/errors.ts";
 import { parseJsonText } from "../../core/json.ts";
 import { checkedBy } from "../../core/record/describe-issue.ts";
-import { onFileSync } from "../../node/file-error.ts";
+import { isThere, onFileSync } from "../../node/file-error.ts";
 import { PACKAGE } from "../../node/package-root.ts";
 import { makeFolder, writeWholeSync } from "../../node/whole-file.ts";
 import {
@@ -57,7 +57,7 @@ export function targetsFile(env: NodeJS.ProcessEnv = process.env): string {
 
 /** Those of the file; none where there is no file. @throws InputError that names file and key */
 export function readTargets(file = targetsFile()): Record<string, Target> {
-  if (!existsSync(file)) return {};
+  if (!isThere(file)) return {};
   const text = onFileSync(file, "read", () => readFileSync(file, "utf8"));
   return checkedBy(targetsSchema, parseJsonText(text, { file }), { file });
 }
