@@ -90,7 +90,6 @@ export class FollowedRuns {
     const { said, unreached, doing, problem } = this.#of(id);
     const { last } = record;
     const heard = { state: last?.state ?? "never", code: last?.code ?? null, asked: last?.asked ?? null };
-    const fetched = this.runs.fetched(id);
     return {
       record,
       config: this.runs.config(id),
@@ -98,7 +97,7 @@ export class FollowedRuns {
       words: last === null && record.submitted_at !== null ? "submitted" : inWords(record, heard, RESUME),
       ...{ said, unreached, doing, problem },
       cost: cost(record, { seconds: last?.seconds ?? null }),
-      fetchedAt: existsSync(fetched) ? statSync(fetched).mtime.toISOString() : null,
+      fetchedAt: statSync(this.runs.fetched(id), { throwIfNoEntry: false })?.mtime.toISOString() ?? null,
     };
   }
 
