@@ -1,0 +1,355 @@
+/** What the command line reads and writes, with each file operation going wrong once: the right answer or one line, and nothing lost. */
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { FAULTED } from "../../test/support/faulted-modules.ts";
+import { type Fault, FileFaults, QUICK } from "../../test/support/file-faults.ts";
+import { fixtureSources } from "../../test/support/scienceworld.ts";
+import { gridConfig } from "../../test/support/grid.ts";
+import { ToyModel, toyCodec } from "../../test/support/toy-model.ts";
+import { InputError } from "../core/errors.ts";
+import { CHECKPOINT_FORMAT } from "../core/loop/checkpoint.ts";
+import {
+  collectConfigSchema,
+  evaluateConfigSchema,
+  experimentConfigSchema,
+  experimentGrid,
+  type GridConfig,
+} from "../core/loop/index.ts";
+import { recordLine } from "../formats/write.ts";
+import { checkNewFolder, saveCompanions, saveModel } from "./engine/save-model.ts";
+import { GridParts } from "./experiment/grid-parts.ts";
+import { carriedOut } from "./experiment/part.ts";
+import { claim } from "./experiment/part-config.ts";
+import { checkOut, openBytes, readText, writeOut, writeRecordsOut } from "./io.ts";
+import { alfworldGames } from "./live/alfworld-games.ts";
+import { collect } from "./live/collect.ts";
+import { evaluate } from "./live/evaluate.ts";
+import { openPolicy } from "./live/policy.ts";
+import { modelOfRun, policyFolders, tokenizerFolder } from "./live/policy-folders.ts";
+import type { PlayRunOptions } from "./live/play-run.ts";
+import { openRanged } from "./ranged-file.ts";
+import { DiskCheckpoints } from "./train/checkpoints.ts";
+import { writeCatalog } from "./write-catalog.ts";
+
+const FAULTS = ["short", "EIO", "ENOSPC", "EMFILE"] as const;
+/** Milliseconds that a test may take on a machine that does other work. */
+const SLOW = 600_000;
+
+let files: FileFaults;
+let folder: string;
+const at = (...path: string[]) => join(folder, ...path);
+const write = (path: string, content: string | Uint8Array = path) => {
+  mkdirSync(join(at(path), ".."), { recursive: true });
+  writeFileSync(at(path), content);
+};
+beforeAll(async () => {
+  files = await FileFaults.install();
+});
+afterAll(() => files.restore());
+beforeEach(() => {
+  vi.spyOn(process.stderr, "write").mockReturnValue(true);
+});
+afterEach(() => {
+  files.disarm();
+  vi.unstubAllEnvs();
+  vi.restoreAllMocks();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** A new folder, with what `fill` puts there. */
+function begin(fill: () => void = () => {}): string {
+  if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
+  folder = mkdtempSync(join(QUICK, "gcopd-cli-faults-"));
+  fill();
+  return folder;
+}
+
+/** What `work` gives, or null where it ends in one line; without faults afterwards. */
+async function orLine<T>(work: () => T | Promise<T>): Promise<T | null> {
+  try {
+    return await work();
+  } catch (error) {
+    expect(error).toBeInstanceOf(InputError);
+    expect((error as Error).message).toMatch(/^[^\n]+: [^\n]+$/);
+    // As the message names it: what was hit may be a file or folder beside it.
+    expect((error as InputError).where.file).toBeDefined();
+    return null;
+  } finally {
+    files.disarm();
+  }
+}
+
+async function bytesOf(path: string): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of openBytes(path)) chunks.push(chunk);
+  return Buffer.concat(chunks).toString("latin1");
+}
+
+const LINES = Array.from({ length: 40_000 }, (_, n) => `line ${n}`).join("\n");
+const rangesOf = async (path: string, inMemory?: number) => {
+  const file = await openRanged(path, inMemory);
+  try {
+    const read = async (start: number, end: number) => Buffer.from(await file.read(start, end)).toString();
+    return [file.size, await read(0, 10), await read(150_000, 300_000), await read(file.size - 5, file.size)];
+  } finally {
+    await file.close();
+  }
+};
+const AT_ONCE = { signal: new AbortController().signal, onNote: () => undefined };
+const trained = () => {
+  for (const name of ["config.json", "tokenizer.json"]) write(`run/student/${name}`, "{}");
+  write("run/tokenizer/tokenizer.json", "{ }");
+  for (const step of [3, 4]) write(`run/checkpoints/step-0000000${step}/model.safetensors`);
+};
+const model = () => {
+  for (const name of ["config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json"])
+    write(`model/${name}`, `{"of":"${name}"}`);
+};
+const made = { count: 1, seed: 1, size: "small" } as const;
+const environment = { name: "alfworld", made, max_decisions: 2, max_tokens: 2 } as const;
+const config = () =>
+  collectConfigSchema.parse({ environment, model: at("model"), repetitions: 2, at_once: 2 });
+
+/** As the folder of the run calls it. */
+const inside = (path: string | null) => (path?.startsWith(folder) ? path.slice(folder.length + 1) : path);
+
+describe("reading", () => {
+  it.each<[string, () => void, () => unknown]>([
+    ["a text", () => write("a", LINES), () => readText(at("a"))],
+    ["bytes", () => write("a", LINES), () => bytesOf(at("a"))],
+    ["ranges", () => write("a", LINES), () => rangesOf(at("a"))],
+    ["ranges of what was packed", () => write("a.gz", gzipSync(LINES)), () => rangesOf(at("a.gz"))],
+    [
+      "ranges of what was packed and is large",
+      () => {
+        vi.stubEnv("TMPDIR", folder);
+        write("a.gz", gzipSync(LINES));
+      },
+      async () => {
+        const found = await rangesOf(at("a.gz"), 10_000);
+        expect(readdirSync(folder)).toEqual(["a.gz"]);
+        return found;
+      },
+    ],
+    [
+      "the games of files and folders",
+      () => {
+        for (const name of ["a", "more/b", "more/c"]) write(`${name}.tw-pddl`, `{"of":"${name}"}`);
+      },
+      async () => (await alfworldGames({ games: [at("a.tw-pddl"), at("more")] })).tasks,
+    ],
+    ["whether a folder is new", () => mkdirSync(at("a")), () => checkNewFolder(at("a"))],
+    ["the weights of a run", trained, async () => inside(await modelOfRun(at("run")))],
+    ["the tokenizer of a run", trained, async () => inside(await tokenizerFolder(at("run")))],
+    [
+      "the folders of a run's policy",
+      trained,
+      async () => {
+        const found = await policyFolders({ model: at("run") }, AT_ONCE);
+        return [inside(found.model), inside(found.tokenizer)];
+      },
+    ],
+    [
+      "the folders of a checkpoint",
+      trained,
+      async () => {
+        const found = await policyFolders({ model: at("run/checkpoints/step-00000003") }, AT_ONCE);
+        return [inside(found.model), inside(found.tokenizer)];
+      },
+    ],
+    ["a policy's identity", model, async () => (await openPolicy(config(), AT_ONCE)).identity],
+  ])(
+    "%s: what is there or one line",
+    async (_, fill, ask) => {
+      begin(fill);
+      const whole = await ask();
+      for (const fault of FAULTS)
+        await files.each(
+          fault,
+          () => begin(fill),
+          async () => {
+            let answered = false;
+            const answer = await orLine(async () => {
+              const found = await ask();
+              answered = true;
+              return found;
+            });
+            if (answered) expect(answer).toEqual(whole);
+            if (fault === "short") expect(answered).toBe(true);
+            expect(await ask()).toEqual(whole);
+          },
+        );
+    },
+    SLOW,
+  );
+
+  it.each(FAULTS)("an input is never written over, through every %s", async (fault) => {
+    const linked = () => {
+      write("a");
+      symlinkSync(at("a"), at("link"));
+    };
+    await files.each(
+      fault,
+      () => begin(linked),
+      async () => {
+        await expect(checkOut(at("link"), at("a"))).rejects.toThrow(InputError);
+        files.disarm();
+        await expect(checkOut(at("link"), at("a"))).rejects.toThrow("is an input of this command");
+      },
+    );
+  });
+});
+
+/** The same work twice, the second time without the fault: what stands under `name` is old, new or not there, and new at the end. */
+async function writes(
+  fault: Fault,
+  fill: () => void,
+  { work, name, state }: { work: () => unknown; name: string; state: () => unknown },
+): Promise<void> {
+  const there = () => readdirSync(folder).filter((each) => each !== name);
+  begin(fill);
+  const before = [state(), there()];
+  await work();
+  const whole = [state(), there()];
+  await files.each(
+    fault,
+    () => begin(fill),
+    async () => {
+      let done = false;
+      await orLine(async () => {
+        await work();
+        done = true;
+      });
+      const [left] = [state()];
+      if (done) expect(left).toEqual(whole[0]);
+      else expect([before[0], whole[0]]).toContainEqual(left);
+      if (fault === "short") expect(done).toBe(true);
+      // Hidden names are never taken for what is finished.
+      expect(there().filter((each) => !/^\..*\.part(\.old)?$/.test(each))).toEqual(whole[1]);
+      await work();
+      expect(state()).toEqual(whole[0]);
+    },
+  );
+}
+
+/** Every file of a folder with what it holds; null where there is none. */
+function contents(path: string): Record<string, string> | null {
+  try {
+    const names = readdirSync(path, { recursive: true, withFileTypes: true });
+    return Object.fromEntries(
+      names
+        .filter((each) => each.isFile())
+        .map(({ parentPath, name }) => join(parentPath, name))
+        .sort()
+        .map((file) => [file.slice(path.length), readFileSync(file, "latin1")]),
+    );
+  } catch {
+    return null;
+  }
+}
+const textOf = (name: string) => {
+  try {
+    return readFileSync(at(name), "latin1");
+  } catch {
+    return null;
+  }
+};
+
+describe.each([...FAULTS, "full"] as const)("writing through every %s", (fault) => {
+  const old = () => write("out", "old");
+  const records = Array.from({ length: 3000 }, (_, n) => ({ n, text: "a record of some length" }));
+
+  it("records are those of before or all new", () =>
+    writes(fault, old, {
+      work: async () => {
+        await checkOut(at("out"));
+        await writeRecordsOut(at("out"), records);
+      },
+      name: "out",
+      state: () => textOf("out"),
+    }));
+
+  it("a packed file and one behind a link are whole or as before", () =>
+    writes(
+      fault,
+      () => {
+        old();
+        symlinkSync(at("out"), at("link.gz"));
+      },
+      { work: () => writeOut(at("link.gz"), [LINES]), name: "out", state: () => textOf("out") },
+    ));
+
+  it("what is told to end takes its temporary file along", () =>
+    writes(fault, old, {
+      work: () => {
+        const kill = vi.spyOn(process, "kill").mockReturnValue(true);
+        return writeOut(
+          at("out"),
+          (function* () {
+            yield "new";
+            process.emit("SIGTERM", "SIGTERM");
+            expect(kill).toHaveBeenCalled();
+          })(),
+        ).catch((error: Error) => {
+          // Its process would be gone.
+          if (!error.message.includes("does not exist")) throw error;
+        });
+      },
+      name: "out",
+      state: () => "any",
+    }));
+
+  it("a model's folder is whole or not there", () =>
+    writes(fault, model, {
+      work: async () => {
+        await saveModel(new ToyModel(1), at("out"), {
+          optimizer: false,
+          companionsFrom: [at("model")],
+          replace: true,
+        });
+      },
+      name: "out",
+      state: () => contents(at("out")),
+    }));
+
+  it("a model's other files are whole or as before", () =>
+    writes(
+      fault,
+      () => {
+        model();
+        write("out/tokenizer.json", "old");
+      },
+      { work: () => saveCompanions(at("out"), [at("model")]), name: "out", state: () => contents(at("out")) },
+    ));
+
+  it("a catalog is whole or not there", () =>
+    writes(
+      fault,
+      () => write("library.jsonl", fixtureSources().slice(0, 4).map(recordLine).join("")),
+      {
+        work: async () => {
+          // Another try finds it where only the folder's sync failed.
+          if (contents(at("out")) === null) await writeCatalog(at("library.jsonl"), at("out"));
+        },
+        name: "out",
+        state: () => contents(at("out")),
+      },
+    ));
+});
+
+it.each(FAULTS)("a device takes what is written to it or the fault is told, through every %s", async (fault) => {
+  const met = await files.each(
+    fault,
+    () => "/dev",
+    async () => {
+      await orLine(() => writeOut("/dev/null", ["a line", LINES]));
+    },
+  );
+  expect(met.length).toBeGreaterThan(0);
+});
+
+it("every call of the file system in these modules went wrong", () => {
+  expect(files.unreached(FAULTED["src/cli/disk-faults.test.ts"])).toEqual([]);
+});
