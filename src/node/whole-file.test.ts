@@ -7,7 +7,14 @@ import { FileFaults } from "../../test/support/file-faults.ts";
 import { InputError } from "../core/errors.ts";
 import { AppendFile } from "./append-file.ts";
 import { passingFault } from "./file-error.ts";
-import { inTemporaryFolder, makeFolder, removeTemporaries, temporaryName, writeWhole, writeWholeSync } from "./whole-file.ts";
+import {
+  inTemporaryFolder,
+  makeFolder,
+  removeTemporaries,
+  temporaryName,
+  writeWhole,
+  writeWholeSync,
+} from "./whole-file.ts";
 
 const FAULTS = ["short", "EIO", "ENOSPC", "EMFILE"] as const;
 

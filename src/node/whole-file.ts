@@ -143,10 +143,7 @@ export async function makeFolder(path: string, mode?: number): Promise<string | 
 }
 
 /** Does `work` in a new folder of the system's temporary one, which is removed again. @throws the system's own error where none can be made */
-export async function inTemporaryFolder<T>(
-  prefix: string,
-  work: (folder: string) => Promise<T>,
-): Promise<T> {
+export async function inTemporaryFolder<T>(prefix: string, work: (folder: string) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), prefix));
   try {
     return await work(folder);

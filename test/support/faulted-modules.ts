@@ -5,6 +5,8 @@ export const FAULTED = {
     "src/cli/engine/save-model.ts",
     "src/cli/io.ts",
     "src/cli/live/alfworld-games.ts",
+    "src/cli/live/play-run.ts",
+    "src/cli/live/progress-log.ts",
     "src/cli/ranged-file.ts",
     "src/cli/write-catalog.ts",
   ],
