@@ -64,8 +64,6 @@ vi.mock("./experiment/part-process.ts", async () => {
 });
 
 const FAULTS = ["short", "EIO", "ENOSPC", "EMFILE"] as const;
-/** Milliseconds that a test may take on a machine that does other work. */
-const SLOW = 600_000;
 
 let files: FileFaults;
 let folder: string;
@@ -195,30 +193,26 @@ describe("reading", () => {
       },
     ],
     ["a policy's identity", model, async () => (await openPolicy(config(), AT_ONCE)).identity],
-  ])(
-    "%s: what is there or one line",
-    async (_, fill, ask) => {
-      begin(fill);
-      const whole = await ask();
-      for (const fault of FAULTS)
-        await files.each(
-          fault,
-          () => begin(fill),
-          async () => {
-            let answered = false;
-            const answer = await orLine(async () => {
-              const found = await ask();
-              answered = true;
-              return found;
-            });
-            if (answered) expect(answer).toEqual(whole);
-            if (fault === "short") expect(answered).toBe(true);
-            expect(await ask()).toEqual(whole);
-          },
-        );
-    },
-    SLOW,
-  );
+  ])("%s: what is there or one line", async (_, fill, ask) => {
+    begin(fill);
+    const whole = await ask();
+    for (const fault of FAULTS)
+      await files.each(
+        fault,
+        () => begin(fill),
+        async () => {
+          let answered = false;
+          const answer = await orLine(async () => {
+            const found = await ask();
+            answered = true;
+            return found;
+          });
+          if (answered) expect(answer).toEqual(whole);
+          if (fault === "short") expect(answered).toBe(true);
+          expect(await ask()).toEqual(whole);
+        },
+      );
+  });
 
   it.each(FAULTS)("an input is never written over, through every %s", async (fault) => {
     const linked = () => {
@@ -492,7 +486,6 @@ describe.each(["collect", "evaluate"] as const)("gcopd %s", (command) => {
         // A folder that is whole has nothing written.
         if (fault !== "full") expect(met.length).toBeGreaterThan(0);
       },
-      SLOW,
     );
   });
 });
