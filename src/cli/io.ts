@@ -7,7 +7,7 @@ import { InputError } from "../core/errors.ts";
 import { utf8Text } from "../core/folder-text.ts";
 import { plainLine, plainText } from "../core/plain-text.ts";
 import { gzip, recordLine } from "../formats/write.ts";
-import { fileError, onFile } from "../node/file-error.ts";
+import { fileError, onFile, unlessPassing } from "../node/file-error.ts";
 import { temporaryName, writeAll, writeWhole } from "../node/whole-file.ts";
 
 /** `-` and, for `--out`, nothing at all stand for the standard streams. */
@@ -179,7 +179,7 @@ export async function checkOut(path: string | undefined, ...inputs: (string | un
     if (
       input !== undefined &&
       input !== STANDARD &&
-      (await resolveTarget(input).catch(() => null))?.target === target
+      (await onFile(input, "read", resolveTarget(input).catch(unlessPassing)))?.target === target
     )
       throw new InputError("is an input of this command; expected another file to write", { file: path });
   // With the dot, a file in place of the folder is refused too.

@@ -1,6 +1,6 @@
 /** Random access to the bytes of a file for the commands. What has none (gzip, pipes) is unpacked first. */
 import { randomBytes } from "node:crypto";
-import { type FileHandle, open, unlink } from "node:fs/promises";
+import { type FileHandle, open, rm, unlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { isGzip, maybeGunzip } from "../formats/gunzip.ts";
@@ -21,20 +21,20 @@ const IN_MEMORY = 64 << 20;
  * Opens a file by ranges. `-`, pipes and gzip-compressed files are unpacked: to memory up to 64 MiB, beyond that to a
  * temporary file that has no name and so never stays behind. `InputError` when there is no such file, or it is a folder.
  */
-export async function openRanged(path: string): Promise<RangedFile> {
-  if (path === "-") return unpack(path);
+export async function openRanged(path: string, inMemory = IN_MEMORY): Promise<RangedFile> {
+  if (path === "-") return unpack(path, inMemory);
   const handle = await onFile(path, "read", open(path, "r"));
   try {
     const info = await onFile(path, "read", handle.stat());
     if (!info.isFile() && !info.isDirectory()) {
       await onFile(path, "read", handle.close());
-      return await unpack(path);
+      return await unpack(path, inMemory);
     }
     const reader = handleReader(handle, fileLabel(path), info.size, Math.floor(info.mtimeMs));
     // A folder fails here, with the system's own reason.
     if (isGzip(await reader.read(0, Math.min(2, Math.max(info.size, 1))))) {
       await onFile(path, "read", handle.close());
-      return await unpack(path);
+      return await unpack(path, inMemory);
     }
     return { ...reader, original: true, close: () => onFile(path, "read", handle.close()) };
   } catch (error) {
@@ -61,7 +61,7 @@ function handleReader(handle: FileHandle, name: string, size: number, modified: 
   return { name, size, modified, read };
 }
 
-async function unpack(path: string): Promise<RangedFile> {
+async function unpack(path: string, inMemory: number): Promise<RangedFile> {
   const name = fileLabel(path);
   let pieces: Uint8Array[] = [];
   let size = 0;
@@ -70,7 +70,7 @@ async function unpack(path: string): Promise<RangedFile> {
   try {
     for await (const chunk of maybeGunzip(openBytes(path), name)) {
       size += chunk.length;
-      if (spool === undefined && size > IN_MEMORY) {
+      if (spool === undefined && size > inMemory) {
         spool = await onFile(temporary, "write", open(temporary, "wx+"));
         await onFile(temporary, "write", unlink(temporary));
         for (const piece of pieces) await onFile(temporary, "write", spool.appendFile(piece));
@@ -81,6 +81,8 @@ async function unpack(path: string): Promise<RangedFile> {
     }
   } catch (error) {
     await spool?.close().catch(() => undefined);
+    // Where it could not lose its name at first.
+    if (spool !== undefined) await rm(temporary, { force: true }).catch(() => undefined);
     throw error;
   }
   if (spool !== undefined) {

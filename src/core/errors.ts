@@ -11,11 +11,12 @@ export class InputError extends Error {
   constructor(
     message: string,
     readonly where: { file?: string; line?: number; key?: string } = {},
+    options?: ErrorOptions,
   ) {
     const place = [where.file, where.line === undefined ? undefined : `line ${where.line}`, where.key]
       .filter((part) => part !== undefined && part !== "")
       .join(", ");
-    super(oneLine(place === "" ? message : `${place}: ${message}`));
+    super(oneLine(place === "" ? message : `${place}: ${message}`), options);
     this.reason = oneLine(message);
   }
 }

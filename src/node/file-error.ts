@@ -62,7 +62,7 @@ export function unlessPassing(error: unknown): null {
 /** A file system error as bad input: one line with the path and the reason in words. Other errors stay as they are. */
 export function fileError(error: unknown, path: string, doing: "read" | "write"): unknown {
   if (!isSystemError(error)) return error;
-  return new InputError(reasonOf(error.code, doing), { file: path });
+  return new InputError(reasonOf(error.code, doing), { file: path }, { cause: error });
 }
 
 function reasonOf(code: string, doing: "read" | "write"): string {

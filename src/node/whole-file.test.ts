@@ -1,12 +1,20 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { FAULTED } from "../../test/support/faulted-modules.ts";
 import { FileFaults } from "../../test/support/file-faults.ts";
 import { InputError } from "../core/errors.ts";
 import { AppendFile } from "./append-file.ts";
-import { makeFolder, removeTemporaries, temporaryName, writeWhole, writeWholeSync } from "./whole-file.ts";
+import { passingFault } from "./file-error.ts";
+import {
+  inTemporaryFolder,
+  makeFolder,
+  removeTemporaries,
+  temporaryName,
+  writeWhole,
+  writeWholeSync,
+} from "./whole-file.ts";
 
 const FAULTS = ["short", "EIO", "ENOSPC", "EMFILE"] as const;
 
@@ -206,6 +214,27 @@ it.each(FAULTS)(
     });
   },
 );
+
+it.each(FAULTS)("what was found in a temporary folder counts, whatever comes: %s", async (fault) => {
+  vi.stubEnv("TMPDIR", folder);
+  const begin = () => {
+    for (const name of readdirSync(folder)) rmSync(join(folder, name), { recursive: true });
+    return folder;
+  };
+  await files.each(fault, begin, async () => {
+    let found: string[] | null = null;
+    const error = await thrown(async () => {
+      found = await inTemporaryFolder("work-", async (inner) => files.aside(() => readdirSync(inner)));
+    });
+    expect(found === null).toBe(error !== null);
+    if (error !== null) expect(passingFault(error)).not.toBeNull();
+  });
+  begin();
+  const mine = new TypeError("mine");
+  await expect(inTemporaryFolder("work-", () => Promise.reject(mine))).rejects.toBe(mine);
+  expect(readdirSync(folder)).toEqual([]);
+  vi.unstubAllEnvs();
+});
 
 it("every call of the file system in these modules went wrong", () => {
   expect(files.unreached(FAULTED["src/node/whole-file.test.ts"])).toEqual([]);

@@ -1,7 +1,8 @@
 /** Writes that are whole or did not happen: short writes are completed, and a name changes hands only when all is on the disk. */
 import { randomBytes } from "node:crypto";
 import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from "node:fs";
-import { type FileHandle, mkdir, open, readdir, rm } from "node:fs/promises";
+import { type FileHandle, mkdir, mkdtemp, open, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import { onFile, onFileSync } from "./file-error.ts";
 
@@ -139,6 +140,17 @@ export async function makeFolder(path: string, mode?: number): Promise<string | 
     await syncFolder(dirname(folder));
   }
   return made;
+}
+
+/** Does `work` in a new folder of the system's temporary one, which is removed again. @throws the system's own error where none can be made */
+export async function inTemporaryFolder<T>(prefix: string, work: (folder: string) => Promise<T>): Promise<T> {
+  const folder = await mkdtemp(join(tmpdir(), prefix));
+  try {
+    return await work(folder);
+  } finally {
+    // What was found, or went wrong, is what counts; the system's own cleaning takes the rest.
+    await rm(folder, { recursive: true, force: true }).catch(() => undefined);
+  }
 }
 
 /** Puts a folder's names on the disk: a rename outlives a power cut only after this. */

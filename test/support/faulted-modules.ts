@@ -1,6 +1,15 @@
 /** For each test that lets the file system fail: the modules in which it fails every call. `../file-faults.test.ts` has what is missing. */
 export const FAULTED = {
   "src/node/whole-file.test.ts": ["src/node/append-file.ts", "src/node/whole-file.ts"],
+  "src/cli/disk-faults.test.ts": [
+    "src/cli/engine/save-model.ts",
+    "src/cli/io.ts",
+    "src/cli/live/alfworld-games.ts",
+    "src/cli/live/play-run.ts",
+    "src/cli/live/progress-log.ts",
+    "src/cli/ranged-file.ts",
+    "src/cli/write-catalog.ts",
+  ],
   "src/cli/train/run-faults.test.ts": [
     "src/cli/train/checkpoints.ts",
     "src/cli/train/event-log.ts",

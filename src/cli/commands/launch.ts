@@ -1,10 +1,10 @@
-import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Command } from "commander";
 import { checkOf, InputError } from "../../core/errors.ts";
 import { checkTrainConfig, trainConfigSchema } from "../../core/loop/train-config.ts";
 import { countOf } from "../../core/plural.ts";
+import { isThere } from "../../node/file-error.ts";
 import { defaultDataDir } from "../../worker/data-dir.ts";
 import { PLANNED, planThere } from "../../worker/launch/plan-there.ts";
 import { checkThere, remoteConfig } from "../../worker/launch/remote-config.ts";
@@ -98,7 +98,7 @@ export function register(program: Command): void {
     .option("--checkpoints", "copy its checkpoints, too")
     .action(async (id: string, { out, checkpoints }: { out: string; checkpoints?: boolean }) => {
       const to = resolve(out);
-      if (existsSync(to))
+      if (isThere(to))
         throw new InputError("already exists: expected a new folder", { file: out, key: "--out" });
       const status = await launchedRuns().fetch(id, to, { checkpoints });
       if (status.state === "running") progress("gcopd: the run is still going; these are its files so far");

@@ -1,7 +1,7 @@
 /** The parts of a comparison by their names, and what is finished of them. */
-import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { EvaluateConfig, ExperimentGrid, GridRun } from "../../core/loop/index.ts";
+import { isThere } from "../../node/file-error.ts";
 import { bestCheckpoint, keptCheckpoints } from "../train/checkpoints.ts";
 import { configFile, type GridPart } from "./part.ts";
 import { claim } from "./part-config.ts";
@@ -84,7 +84,7 @@ export class GridParts {
 
   isDone({ name, command }: Pick<GridPart, "name" | "command">): boolean {
     // Written last: what is there is whole.
-    return existsSync(join(this.inside(name), WRITTEN_LAST[command]));
+    return isThere(join(this.inside(name), WRITTEN_LAST[command]));
   }
 
   /** The students of a finished run that are to be evaluated. A parent has no final one: its children continue it. */

@@ -1,6 +1,4 @@
 /** What a comparison will need, before it starts: its parts with their commands, memory, episodes and, probed, GPU-hours. */
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { checkOf, InputError } from "../../core/errors.ts";
 import {
@@ -11,6 +9,7 @@ import {
   experimentGrid,
   type GridConfig,
 } from "../../core/loop/index.ts";
+import { inTemporaryFolder } from "../../node/whole-file.ts";
 import { quoted } from "../../worker/launch/shell.ts";
 import { table } from "../demo/table.ts";
 import { progress } from "../io.ts";
@@ -181,8 +180,7 @@ async function probed(
       ]),
     ),
   };
-  const folder = await mkdtemp(join(tmpdir(), "gcopd-probe-"));
-  try {
+  return inTemporaryFolder("gcopd-probe-", async (folder) => {
     const inside = (name: string) => join(folder, name);
     const grid = experimentGrid(small, inside);
     const parts = new GridParts(grid, config.student, inside);
@@ -214,9 +212,7 @@ async function probed(
         schedules.flatMap((each) => (each.run === run ? [{ method, decisions: each.decisions }] : [])),
       ),
     };
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+  });
 }
 
 async function projected(

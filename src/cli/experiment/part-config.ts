@@ -1,8 +1,8 @@
 /** The config of one part of an experiment in its folder: with it, its own command can run the part again. */
-import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import { InputError } from "../../core/errors.ts";
 import { parseObject } from "../../formats/read.ts";
+import { isThere } from "../../node/file-error.ts";
 import { makeFolder } from "../../node/whole-file.ts";
 import { readText, writeOut } from "../io.ts";
 
@@ -18,7 +18,7 @@ export async function claim(file: string, config: object): Promise<void> {
     for (const key of ["device", "budget"]) rest.delete(key);
     return JSON.stringify([...rest]);
   };
-  if (existsSync(file)) {
+  if (isThere(file)) {
     const kept = parseObject(await readText(file), { file });
     if (decisive(kept) !== decisive(config))
       throw new InputError(

@@ -1,5 +1,4 @@
 /** One part of a comparison: what it is, and how this process carries it out. */
-import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { DeviceError, InputError } from "../../core/errors.ts";
@@ -10,6 +9,7 @@ import {
   evaluateConfigSchema,
   type TrainConfig,
 } from "../../core/loop/index.ts";
+import { isThere } from "../../node/file-error.ts";
 import { lockFolder } from "../../node/lock.ts";
 import { trained } from "../commands/train.ts";
 import { progress } from "../io.ts";
@@ -98,7 +98,7 @@ const PATIENCE = 60;
 /** Waits for what a killed command left running: it ends as soon as it notices. */
 async function untilFree(out: string): Promise<void> {
   const busy = new InputError("another process works here", { file: out });
-  for (let waited = 0; existsSync(join(out, "lock.sqlite")) && waited < PATIENCE; waited += 0.25) {
+  for (let waited = 0; isThere(join(out, "lock.sqlite")) && waited < PATIENCE; waited += 0.25) {
     try {
       lockFolder(join(out, "lock.sqlite"), busy)();
       return;

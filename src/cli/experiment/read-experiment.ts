@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { basename } from "node:path";
 import { checkOf, InputError } from "../../core/errors.ts";
 import {
@@ -13,6 +12,7 @@ import {
 import { METHOD_IDS, methodSchema } from "../../core/method/index.ts";
 import { isOneOf } from "../../core/one-of.ts";
 import { parseObject } from "../../formats/read.ts";
+import { isThere } from "../../node/file-error.ts";
 import { absoluteFrom, absoluteModel, readConfigFile } from "../config-file.ts";
 import { readText } from "../io.ts";
 import { resolvedEnvironment, withPlace } from "../live/read-play-config.ts";
@@ -30,7 +30,7 @@ export async function readExperiment(file: string): Promise<ReadExperiment> {
   const { environment, teacher, student, tokenizer, train, evaluate, evaluations, library, methods } = config;
   const sources = library === undefined ? undefined : namedFiles(library).map(absolute);
   // Each training would end at it, after the student before training was measured.
-  const missing = sources?.find((path) => !existsSync(path));
+  const missing = sources?.find((path) => !isThere(path));
   if (missing !== undefined)
     throw new InputError(`expected sources in ${missing}: no such file`, { file, key: "library" });
   const placed: [string, ExperimentConfig["evaluate"]][] = [];

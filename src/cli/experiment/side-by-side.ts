@@ -85,6 +85,10 @@ class Lanes {
       if (!this.#isInterrupted) return;
       progress("gcopd: interrupted; the same command goes on with what is there");
       process.exitCode = interrupt.exitCode ?? 1;
+    } catch (error) {
+      this.#stop("a fault ends this: each part ends after its step");
+      await Promise.all([...this.#running].map(({ ended }) => ended));
+      throw error;
     } finally {
       clearTimeout(timer);
       interrupt.release();

@@ -1,10 +1,10 @@
 /** `gcopd collect`: K executions of each task by a teacher, and the executions of plans, as a library. */
-import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { type CollectConfig, collectionEpisodes } from "../../core/loop/index.ts";
 import { countOf } from "../../core/plural.ts";
 import type { Source } from "../../core/record/schema.ts";
 import { readRecords } from "../../formats/read.ts";
+import { isThere } from "../../node/file-error.ts";
 import { openBytes } from "../io.ts";
 import { writeCatalog } from "../write-catalog.ts";
 import { type PlayRunOptions, playRun } from "./play-run.ts";
@@ -30,7 +30,7 @@ export async function collect({
       episodes: (games, model) => collectionEpisodes(games, config, model),
       finish: async () => {
         onNote(`gcopd: the library is in ${join(out, SOURCES)}: ${await countsOf(join(out, SOURCES))}`);
-        if (!catalog || existsSync(folder)) return;
+        if (!catalog || isThere(folder)) return;
         await writeCatalog(join(out, SOURCES), folder);
         onNote(`gcopd: and as a catalog in ${folder}`);
       },

@@ -146,20 +146,23 @@ async function playIn<R extends object>(
       if (isThere(records)) return;
       const seconds = new PlaySeconds(out, policy.device);
       const planned = seconds.timed(run.episodes(games, policy.name));
-      const log = await ProgressLog.open(progressIn(out));
       try {
-        const { inGroups } = run;
-        await playPlanned(planned, log, {
-          ...{ inGroups, atOnce, signal },
-          onProgress: (progress) => {
-            seconds.write();
-            onProgress({ ...progress, atOnce });
-          },
-          withPolicy: withPolicy ?? policy.lend,
-        });
-        await writeRecordsOut(records, recordsOf(planned, log));
+        const log = await ProgressLog.open(progressIn(out));
+        try {
+          const { inGroups } = run;
+          await playPlanned(planned, log, {
+            ...{ inGroups, atOnce, signal },
+            onProgress: (progress) => {
+              seconds.write();
+              onProgress({ ...progress, atOnce });
+            },
+            withPolicy: withPolicy ?? policy.lend,
+          });
+          await writeRecordsOut(records, recordsOf(planned, log));
+        } finally {
+          log.close();
+        }
       } finally {
-        log.close();
         seconds.close();
       }
     });

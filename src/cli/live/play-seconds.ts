@@ -70,8 +70,11 @@ export class PlaySeconds {
   }
 
   close(): void {
-    this.write(0);
-    this.#file.close();
+    try {
+      this.write(0);
+    } finally {
+      this.#file.close();
+    }
   }
 }
 

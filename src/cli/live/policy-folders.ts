@@ -1,7 +1,7 @@
 /** Where the policy of a config lies: a model folder, one of the hub, a run of `gcopd train` or one of its checkpoints. */
-import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { openModelFolder, parseHubName } from "../../engine/hub/node.ts";
+import { isThere } from "../../node/file-error.ts";
 import { newestCheckpoint } from "../train/checkpoints.ts";
 
 /** Folders of a model's weights and of its tokenizer. */
@@ -36,7 +36,7 @@ export async function modelOfRun(folder: string): Promise<string> {
   const checkpoint = await newestCheckpoint(join(folder, "checkpoints"));
   if (checkpoint === null) return folder;
   const student = join(folder, "student");
-  return existsSync(join(student, "config.json")) ? student : checkpoint;
+  return isThere(join(student, "config.json")) ? student : checkpoint;
 }
 
 function besideCheckpoints(model: string): string | null {
@@ -46,4 +46,4 @@ function besideCheckpoints(model: string): string | null {
 }
 
 const hasTokenizer = (folder: string | null): boolean =>
-  folder !== null && existsSync(join(folder, "tokenizer.json"));
+  folder !== null && isThere(join(folder, "tokenizer.json"));

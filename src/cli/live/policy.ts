@@ -1,5 +1,4 @@
 /** The policy of a config: a model that is opened here, or one that another program serves. */
-import { existsSync } from "node:fs";
 import { basename, join } from "node:path";
 import { InputError } from "../../core/errors.ts";
 import { deviceWords, type PlayConfig, type TextCodec, type WithPolicy } from "../../core/loop/index.ts";
@@ -7,6 +6,7 @@ import type { Trainer } from "../../core/ports.ts";
 import { parseHubName } from "../../engine/hub/node.ts";
 import { openFolder } from "../../engine/native/node-folder.ts";
 import { RemoteSampler, type ServerOptions } from "../../engine/remote/index.ts";
+import { isThere } from "../../node/file-error.ts";
 import { checkTokenizerFits, openTokenizer, TOKENIZER_FILES, textCodec } from "../../text/index.ts";
 import { openCompute } from "../engine/compute.ts";
 import { KEY_OF, openServer } from "../engine/served.ts";
@@ -120,7 +120,7 @@ async function besideModel(model: string | undefined): Promise<string | null> {
 }
 
 const tokenizerDigest = (folder: string): Promise<string> =>
-  filesDigest(TOKENIZER_FILES.map((name) => join(folder, name)).filter(existsSync));
+  filesDigest(TOKENIZER_FILES.map((name) => join(folder, name)).filter(isThere));
 
 /** Opens the model and its tokenizer, and frees both whatever happens. */
 async function lendModel(

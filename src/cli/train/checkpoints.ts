@@ -20,7 +20,7 @@ import { folderDamage } from "../../core/manifest.ts";
 import type { FolderWriter } from "../../core/ports.ts";
 import { createFolder, openFolder } from "../../engine/native/node-folder.ts";
 import { servedCheckpoint } from "../../engine/tinker/index.ts";
-import { onFile } from "../../node/file-error.ts";
+import { onFile, passingFault } from "../../node/file-error.ts";
 import { fileDigest, withManifest } from "../../node/manifest.ts";
 import { temporaryName } from "../../node/whole-file.ts";
 import { withFiles, writeFolder } from "../engine/save-model.ts";
@@ -59,11 +59,12 @@ export async function keptFingerprint(folder: string): Promise<CheckpointState["
   return null;
 }
 
+/** Null for what is damaged. @throws a fault that passes, which does not tell */
 async function readable<T>(reading: Promise<T>): Promise<T | null> {
   try {
     return await reading;
   } catch (error) {
-    if (error instanceof InputError) return null;
+    if (error instanceof InputError && passingFault(error.cause) === null) return null;
     throw error;
   }
 }
@@ -174,8 +175,8 @@ export class DiskCheckpoints implements CheckpointStore {
   async #remove(name: string): Promise<void> {
     const path = join(this.folder, name);
     const hidden = temporaryName(path);
+    const served = await readable(servedCheckpoint(openFolder(path)));
     await onFile(path, "write", rename(path, hidden));
-    const served = await readable(servedCheckpoint(openFolder(hidden)));
     await onFile(path, "write", rm(hidden, { recursive: true }));
     // After its record: no checkpoint on disk may name one that is gone.
     if (served !== null) await this.forget(served.path);

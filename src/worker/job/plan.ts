@@ -1,11 +1,11 @@
 /** What a training config will cost, measured by the command line in a process of its own. */
 import { spawn } from "node:child_process";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { InputError } from "../../core/errors.ts";
 import { PACKAGE } from "../../node/package-root.ts";
+import { inTemporaryFolder } from "../../node/whole-file.ts";
 
 /** Kept of what it says on standard error. */
 const TAIL = 1 << 16;
@@ -23,9 +23,8 @@ export async function planTraining(
   config: object,
   options: { device?: string; cli?: string; probe?: boolean; signal: AbortSignal },
 ): Promise<Record<string, unknown>> {
-  const folder = await mkdtemp(join(tmpdir(), "gcopd-plan-"));
-  const file = join(folder, "config.json");
-  try {
+  return inTemporaryFolder("gcopd-plan-", async (folder) => {
+    const file = join(folder, "config.json");
     await writeFile(file, JSON.stringify(config), { mode: 0o600 });
     const cli = options.cli ?? join(PACKAGE.root, "bin", "gcopd.js");
     const device = options.device === undefined ? [] : ["--device", options.device];
@@ -37,9 +36,7 @@ export async function planTraining(
     options.signal.throwIfAborted();
     if (code === 0) return JSON.parse(out) as Record<string, unknown>;
     throw new InputError(lastSaid(err).replaceAll(file, "config") || `exit code ${code}`);
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+  });
 }
 
 /** Why the command line ended, from its standard error; empty where it said nothing. */
