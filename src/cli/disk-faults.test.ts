@@ -1,13 +1,5 @@
 /** What the command line reads and writes, with each file operation going wrong once: the right answer or one line, and nothing lost. */
-import {
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
@@ -15,6 +7,7 @@ import { FAULTED } from "../../test/support/faulted-modules.ts";
 import { type Fault, FileFaults, QUICK } from "../../test/support/file-faults.ts";
 import { gridConfig } from "../../test/support/grid.ts";
 import { fixtureSources } from "../../test/support/scienceworld.ts";
+import { ScratchFolder } from "../../test/support/scratch-folder.ts";
 import { ToyModel, toyCodec } from "../../test/support/toy-model.ts";
 import { InputError } from "../core/errors.ts";
 import { evaluationResults } from "../core/evaluation/index.ts";
@@ -66,12 +59,8 @@ vi.mock("./experiment/part-process.ts", async () => {
 const FAULTS = ["short", "EIO", "ENOSPC", "EMFILE"] as const;
 
 let files: FileFaults;
-let folder: string;
-const at = (...path: string[]) => join(folder, ...path);
-const write = (path: string, content: string | Uint8Array = path) => {
-  mkdirSync(join(at(path), ".."), { recursive: true });
-  writeFileSync(at(path), content);
-};
+const folder = new ScratchFolder(join(QUICK, "gcopd-cli-faults-"));
+const { at, write, begin } = folder;
 beforeAll(async () => {
   files = await FileFaults.install();
 });
@@ -84,16 +73,8 @@ afterEach(() => {
   files.disarm();
   vi.unstubAllEnvs();
   vi.restoreAllMocks();
-  rmSync(folder, { recursive: true, force: true });
+  folder.remove();
 });
-
-/** A new folder, with what `fill` puts there. */
-function begin(fill: () => void = () => {}): string {
-  if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
-  folder = mkdtempSync(join(QUICK, "gcopd-cli-faults-"));
-  fill();
-  return folder;
-}
 
 /** What `work` gives, or null where it ends in one line; without faults afterwards. */
 async function orLine<T>(work: () => T | Promise<T>): Promise<T | null> {
@@ -142,7 +123,8 @@ const config = () =>
   collectConfigSchema.parse({ environment, model: at("model"), repetitions: 2, at_once: 2 });
 
 /** As the folder of the run calls it. */
-const inside = (path: string | null) => (path?.startsWith(folder) ? path.slice(folder.length + 1) : path);
+const inside = (path: string | null) =>
+  path?.startsWith(folder.path) ? path.slice(folder.path.length + 1) : path;
 
 describe("reading", () => {
   it.each<[string, () => void, () => unknown]>([
@@ -153,14 +135,14 @@ describe("reading", () => {
     [
       "ranges of what was packed and is large",
       () => {
-        vi.stubEnv("TMPDIR", folder);
+        vi.stubEnv("TMPDIR", folder.path);
         write("a.gz", gzipSync(LINES));
       },
       async () => {
         try {
           return await rangesOf(at("a.gz"), 10_000);
         } finally {
-          expect(files.aside(() => readdirSync(folder))).toEqual(["a.gz"]);
+          expect(files.aside(() => readdirSync(folder.path))).toEqual(["a.gz"]);
         }
       },
     ],
@@ -237,7 +219,7 @@ async function writes(
   fill: () => void,
   { work, name, state }: { work: () => unknown; name: string; state: () => unknown },
 ): Promise<void> {
-  const there = () => readdirSync(folder).filter((each) => each !== name);
+  const there = () => readdirSync(folder.path).filter((each) => each !== name);
   begin(fill);
   const before = [state(), there()];
   await work();
@@ -602,7 +584,7 @@ describe("an experiment", () => {
       expect(await labels()).toEqual(right);
       const met = await files.each(
         fault,
-        () => folder,
+        () => folder.path,
         async () => {
           expect([right, null]).toContainEqual(await orLine(labels));
           if (fault === "short") expect(await labels()).toEqual(right);
@@ -640,7 +622,7 @@ describe("an experiment", () => {
         fault,
         () => begin(() => write("lock.sqlite", "")),
         async () => {
-          const end = await carriedOut("collect", at("none.json"), folder);
+          const end = await carriedOut("collect", at("none.json"), folder.path);
           files.disarm();
           expect(end.kind).toBe("failed");
         },

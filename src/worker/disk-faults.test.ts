@@ -1,17 +1,10 @@
 /** What the worker looks up on the disk, with each of its file operations going wrong once: it answers right, or says that it cannot. */
-import {
-  lutimesSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
+import { lutimesSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from "vitest";
 import { FAULTED } from "../../test/support/faulted-modules.ts";
 import { FileFaults, QUICK } from "../../test/support/file-faults.ts";
+import { ScratchFolder } from "../../test/support/scratch-folder.ts";
 import { InputError } from "../core/errors.ts";
 import { trainConfigSchema } from "../core/loop/train-config.ts";
 import { passingFault } from "../node/file-error.ts";
@@ -35,12 +28,8 @@ const REQUEST = { kind: "train", config: "/c.json", resume: "auto" } as const;
 const LINES = Array.from({ length: 20_000 }, (_, n) => `line ${n}`).join("\n");
 
 let files: FileFaults;
-let folder: string;
-const at = (...path: string[]) => join(folder, ...path);
-const write = (path: string, text: string) => {
-  mkdirSync(join(at(path), ".."), { recursive: true });
-  writeFileSync(at(path), text);
-};
+const folder = new ScratchFolder(join(QUICK, "gcopd-disk-faults-"));
+const { at, write, begin } = folder;
 beforeAll(async () => {
   files = await FileFaults.install();
 });
@@ -52,16 +41,8 @@ afterEach(() => {
   files.disarm();
   vi.unstubAllEnvs();
   vi.restoreAllMocks();
-  rmSync(folder, { recursive: true, force: true });
+  folder.remove();
 });
-
-/** A new folder, with what `fill` puts there. */
-function begin(fill: () => void): string {
-  if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
-  folder = mkdtempSync(join(QUICK, "gcopd-disk-faults-"));
-  fill();
-  return folder;
-}
 
 /** What `work` gives, or null where it says that it cannot; without faults afterwards. */
 async function orFault<T>(work: () => T | Promise<T>): Promise<T | null> {
@@ -111,7 +92,7 @@ it.each<[string, () => void, () => unknown]>([
   [
     "a result",
     results,
-    async () => (await resultFile(at("out"), "student/model.bin", "GET")).slice(folder.length),
+    async () => (await resultFile(at("out"), "student/model.bin", "GET")).slice(folder.path.length),
   ],
   [
     "the shared folder",
@@ -125,12 +106,12 @@ it.each<[string, () => void, () => unknown]>([
   [
     "a shared file",
     results,
-    async () => (await sharedFile(at("out"), "student/model.bin", "GET")).slice(folder.length),
+    async () => (await sharedFile(at("out"), "student/model.bin", "GET")).slice(folder.path.length),
   ],
   [
     "a token that is kept",
     () => writeFileSync(at("token"), `${"t".repeat(32)}\n`, { mode: 0o600 }),
-    () => folderToken(folder),
+    () => folderToken(folder.path),
   ],
   [
     "a request with its files",
@@ -140,7 +121,7 @@ it.each<[string, () => void, () => unknown]>([
   [
     "a plan",
     () => {
-      vi.stubEnv("TMPDIR", folder);
+      vi.stubEnv("TMPDIR", folder.path);
       write("cli.mjs", "console.log(JSON.stringify({ seconds: 1 }));");
     },
     () => planTraining({}, { cli: at("cli.mjs"), signal: new AbortController().signal }),
@@ -197,10 +178,10 @@ it.each(FAULTS)("a token that is made stays the same once it was told, through e
     fault,
     () => begin(() => {}),
     async () => {
-      const told = await orFault(() => folderToken(folder));
-      const kept = await folderToken(folder);
+      const told = await orFault(() => folderToken(folder.path));
+      const kept = await folderToken(folder.path);
       if (told !== null) expect(kept).toBe(told);
-      expect(readdirSync(folder)).toEqual(["token"]);
+      expect(readdirSync(folder.path)).toEqual(["token"]);
     },
   );
 });
@@ -234,7 +215,7 @@ it.each(FAULTS)(
       async () => {
         (await orFault(() => openStore(at("jobs.sqlite"))))?.close();
         openStore(at("jobs.sqlite")).close();
-        const names = readdirSync(folder);
+        const names = readdirSync(folder.path);
         expect(names.filter((name) => /\.damaged-[^.]+\.\d+Z$/.test(name))).toHaveLength(1);
         expect(names.filter((name) => /\.damaged-[^.]+\.\d+Z-wal$/.test(name))).toHaveLength(1);
       },
