@@ -12,7 +12,7 @@ const LONG = [
   "test/soak/soak.test.ts",
   "src/tensor/goldens.test.ts",
   "src/worker/job/faults.test.ts",
-  "src/cli/disk-faults.test.ts",
+  "src/cli/live/disk-faults.test.ts",
   "src/cli/train/run-faults.test.ts",
   "src/engine/cards/cards.test.ts",
   "src/tensor/memory-plan.test.ts",

@@ -1,10 +1,8 @@
 /** What the worker looks up on the disk, with each of its file operations going wrong once: it answers right, or says that it cannot. */
 import { lutimesSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from "vitest";
+import { expect, it, vi } from "vitest";
+import { diskFaults, FAULTS } from "../../test/support/disk-faults.ts";
 import { FAULTED } from "../../test/support/faulted-modules.ts";
-import { FileFaults, QUICK } from "../../test/support/file-faults.ts";
-import { ScratchFolder } from "../../test/support/scratch-folder.ts";
 import { InputError } from "../core/errors.ts";
 import { trainConfigSchema } from "../core/loop/train-config.ts";
 import { passingFault } from "../node/file-error.ts";
@@ -22,27 +20,12 @@ import { remoteConfig } from "./launch/remote-config.ts";
 import { addTarget, readTargets, targetSchema } from "./launch/target.ts";
 import { folderToken } from "./token-file.ts";
 
-const FAULTS = ["short", "EIO", "ENOSPC", "EMFILE"] as const;
 const ID = "train-0123456789ab";
 const REQUEST = { kind: "train", config: "/c.json", resume: "auto" } as const;
 const LINES = Array.from({ length: 20_000 }, (_, n) => `line ${n}`).join("\n");
 
-let files: FileFaults;
-const folder = new ScratchFolder(join(QUICK, "gcopd-disk-faults-"));
+const { files, folder } = await diskFaults("gcopd-worker-faults-");
 const { at, write, begin } = folder;
-beforeAll(async () => {
-  files = await FileFaults.install();
-});
-afterAll(() => files.restore());
-beforeEach(() => {
-  vi.spyOn(process.stderr, "write").mockReturnValue(true);
-});
-afterEach(() => {
-  files.disarm();
-  vi.unstubAllEnvs();
-  vi.restoreAllMocks();
-  folder.remove();
-});
 
 /** What `work` gives, or null where it says that it cannot; without faults afterwards. */
 async function orFault<T>(work: () => T | Promise<T>): Promise<T | null> {

@@ -1,5 +1,5 @@
 /** The folder of a test that begins again and again: each scenario has a new one. */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
 export class ScratchFolder {
@@ -28,6 +28,36 @@ export class ScratchFolder {
     fill();
     return this.#path;
   };
+
+  /** What a file holds, a byte per character; null where there is none. */
+  readonly textOf = (name: string): string | null => {
+    try {
+      return readFileSync(this.at(name), "latin1");
+    } catch {
+      return null;
+    }
+  };
+
+  /** Every file below a folder with what it holds, by its path from there; null where there is no such folder. */
+  readonly contents = (name: string): Record<string, string> | null => {
+    const path = this.at(name);
+    try {
+      const names = readdirSync(path, { recursive: true, withFileTypes: true });
+      return Object.fromEntries(
+        names
+          .filter((each) => each.isFile())
+          .map((each) => join(each.parentPath, each.name))
+          .sort()
+          .map((file) => [file.slice(path.length), readFileSync(file, "latin1")]),
+      );
+    } catch {
+      return null;
+    }
+  };
+
+  /** A path from the folder on, where it is in it. */
+  readonly inside = (path: string | null): string | null =>
+    path?.startsWith(this.path) ? path.slice(this.path.length + 1) : path;
 
   remove(): void {
     if (this.#path !== null) rmSync(this.#path, { recursive: true, force: true });
