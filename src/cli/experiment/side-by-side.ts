@@ -86,7 +86,7 @@ class Lanes {
       progress("gcopd: interrupted; the same command goes on with what is there");
       process.exitCode = interrupt.exitCode ?? 1;
     } catch (error) {
-      this.#stop("a fault ends this: each part ends after its step");
+      this.#stop("a fault ended the run: each part ends after its step");
       await Promise.all([...this.#running].map(({ ended }) => ended));
       throw error;
     } finally {
