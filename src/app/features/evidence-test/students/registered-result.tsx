@@ -20,8 +20,10 @@ export function RegisteredResult({ registered, drawn }: { registered: Registered
       </ul>
       <p className="note">
         Registered {date}, before any of these trainings ran: {training_seeds} training seeds in each of{" "}
-        {worlds.length} worlds. {trainings} of {planned} planned trainings have ended; methods without all of
-        theirs are not compared.{" "}
+        {worlds.length} worlds.{" "}
+        {trainings === planned
+          ? `All ${planned} trainings have ended.`
+          : `${trainings} of ${planned} planned trainings have ended; methods without all of theirs are not compared.`}{" "}
         {drawn ? (
           `Bands: mean and 95 % over the trainings, on ${bands.evaluation} while they ran; the table and the comparisons are of ${tasks} after the last step.`
         ) : (
