@@ -126,7 +126,12 @@ export class Card {
       return { info: opened.info, steps, maxPositions: opened.maxPositions };
     },
 
-    score: ({ model, requests, wanted }, work) => this.#model(model).score(requests, { ...work, ...wanted }),
+    score: ({ model, requests, wanted }, work) => {
+      const scorer = this.#model(model);
+      // Which card takes a unit is a matter of time: its digits must not depend on what this one scored before.
+      scorer.forget();
+      return scorer.score(requests, { ...work, ...wanted });
+    },
 
     sample: ({ model, requests }, work) => this.#model(model).sample(requests, work),
 

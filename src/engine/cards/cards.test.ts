@@ -14,6 +14,7 @@ import { Cards } from "./cards.ts";
 import { CardsScorer } from "./cards-scorer.ts";
 import { CardsTrainer } from "./cards-trainer.ts";
 import type { CardLink, FromCard, ToCard } from "./protocol.ts";
+import { scoringUnits } from "./share.ts";
 
 const MODEL = modelFixture("qwen3-a");
 const SETTINGS = { ...PAPER_SETTINGS, learningRate: 1e-3 };
@@ -129,6 +130,26 @@ describe("scoring on several cards", () => {
     });
     expect(progress.at(-1)).toBe(1);
     expect(await scorer.score([])).toEqual([]);
+  });
+
+  it("a card keeps nothing of one unit for the next, which any card may take", async () => {
+    const scorer = await CardsScorer.open(await openCards(2), MODEL);
+    const { forget, score } = ModelScorer.prototype;
+    const seen: string[] = [];
+    vi.spyOn(ModelScorer.prototype, "forget").mockImplementation(function (this: ModelScorer) {
+      seen.push("forget");
+      forget.call(this);
+    });
+    vi.spyOn(ModelScorer.prototype, "score").mockImplementation(function (this: ModelScorer, ...of) {
+      seen.push("score");
+      return score.apply(this, of);
+    });
+    const nine = requests(9);
+    await scorer.score(nine);
+    vi.restoreAllMocks();
+    const units = scoringUnits(nine, 2);
+    expect(units.length).toBeGreaterThan(2);
+    expect(seen).toEqual(units.flatMap(() => ["forget", "score"]));
   });
 
   it("bad input of one card ends the work with its own line, and the cards can be used again", async () => {
