@@ -19,6 +19,8 @@ describe.each(["f32", "f16", "bf16"] as const)("few rows times a weight in %s", 
     [2, 130, 64],
     [3, 33, 160],
     [4, 70, 72],
+    [5, 40, 128],
+    [16, 33, 64],
   ])("%i rows, %i outputs, %i inputs", async (m, n, k) => {
     await expectSameResults(backend, (b) => {
       const x = b.fromArray(randomValues(m * k, 1, 3), [m, k]);
@@ -54,7 +56,7 @@ test("a recording multiplies with a weight as it is before each run, by kernels 
       { ...(await requestDevice(await openGpu())), software: false },
       { tuning: false, compute: "f16", f16: "packed" },
     );
-    const [m, n, k] = [5, 40, 64];
+    const [m, n, k] = [17, 40, 64];
     const x = packed.fromArray(randomValues(m * k, 1), [m, k]);
     const w = packed.allocateWeight(format, [n, k]);
     const where = { file: "test", key: "w" };
@@ -97,6 +99,8 @@ test("the kernels of matrix units compile", async () => {
   none.scope(() => {
     const w = none.allocateWeight("f16", [48, 256]);
     for (const rows of [5, 16, 33, 64]) none.linear(none.zeros([rows, 256]), w);
+    // Columns that keep more bits: in registers, and for more rows by matrix units.
+    for (const rows of [16, 17]) none.linear(none.zeros([rows, 256]), w, { first: 16, end: 32 });
     none.linear(none.zeros([40, 256]), none.zeros([16, 256]));
     none.linear(none.zeros([32, 256]), none.allocateWeight("f16", [4096, 256]));
   });

@@ -8,8 +8,9 @@ import { rowRanges, rowsOf } from "./windows.ts";
 
 const halfSource = `${common}\n${rowsHalf}`;
 
-/** Rows that are multiplied in registers; up to `MOST_ROWS` by matrix units, where there are any. */
-const MOST_SCALAR_ROWS = 4;
+/** Rows that are multiplied in registers: where matrix units take more, and where there are none. */
+const MOST_SCALAR_ROWS = { matrix: 4, none: 16 };
+/** Rows up to which matrix units read each weight once. */
 const MOST_ROWS = 64;
 const SUBGROUPS = 8;
 /** Rows of a weight from which there are subgroups enough for two rows each. */
@@ -59,11 +60,12 @@ export function multiplyRowsSwiglu(
   return fits && inRegisters(context, x, gate) ? multiplyInRegisters(context, x, [gate, up]) : null;
 }
 
-function inRegisters({ features, software }: Context, x: GpuTensor, w: GpuTensor): boolean {
+function inRegisters({ features, software, f16 }: Context, x: GpuTensor, w: GpuTensor): boolean {
   const [rows = 0, k = 0] = x.shape;
   const known = w.dtype === "f32" || w.dtype === "f16" || w.dtype === "bf16";
   const subgroups = features.subgroups && features.subgroupSize !== undefined;
-  return !software && subgroups && known && rows > 0 && rows <= MOST_SCALAR_ROWS && k % 8 === 0;
+  const most = MOST_SCALAR_ROWS[f16 === "matrix" ? "matrix" : "none"];
+  return !software && subgroups && known && rows > 0 && rows <= most && k % 8 === 0;
 }
 
 function byMatrices({ features, software, f16, bindingLimit }: Context, x: GpuTensor, w: GpuTensor): boolean {
@@ -84,6 +86,8 @@ function multiplyInRegisters(context: Context, x: GpuTensor, weights: readonly G
   const halves = dtype !== "bf16" && context.f16 !== undefined ? weights.map((w) => context.half(w)) : null;
   const read = halves?.map(({ values }) => values) ?? weights;
   const each = weights.length === 1 && outputs >= MANY_ROWS && rows <= 2 ? 2 : 1;
+  // More sums leave fewer registers for weights that are on their way.
+  const rounds = rows <= 4 ? [4, 2] : [2];
   const y = memory.allocate([rows, outputs], "f32");
   for (const range of rowRanges(context, read))
     commands.dispatch({
@@ -96,7 +100,7 @@ function multiplyInRegisters(context: Context, x: GpuTensor, weights: readonly G
           R: each,
           LANES: features.subgroupSize!,
           SUBGROUPS,
-          ROUNDS: [4, 2].find((n) => k % (8 * features.subgroupSize! * n) === 0) ?? 1,
+          ROUNDS: rounds.find((n) => k % (8 * features.subgroupSize! * n) === 0) ?? 1,
           WEIGHTS: weights.length,
           SECOND: halves ? 5 : 4,
           FORMAT: read[0]!.dtype,
