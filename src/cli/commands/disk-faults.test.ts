@@ -91,7 +91,10 @@ it.each(FAULTS)("no file of a folder is left out in silence, through every %s", 
   };
   const listed = async () => {
     const found = await importFolder(at("run"));
-    const [there, not] = [await found.absolute(at("elsewhere.json")), await found.absolute(at("nowhere"))];
+    const [there, not] = [
+      await found.absolute?.(at("elsewhere.json")),
+      await found.absolute?.(at("nowhere")),
+    ];
     const paths = (await found.list()).map(({ path }) => path);
     return [paths, there?.size, not ?? null];
   };
