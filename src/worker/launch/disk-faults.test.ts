@@ -290,6 +290,22 @@ it("a full disk here keeps nobody from ending a run there", async () => {
     }
 });
 
+it("an answer that comes late takes back neither a name nor a move", async () => {
+  const ask = async (meanwhile: () => unknown) => {
+    const before = runs().read(ID);
+    vi.spyOn(there.launcher, "status").mockImplementationOnce(async () => {
+      await meanwhile();
+      return { ...(await never()), ...there.state, latest: 1 };
+    });
+    await runs().look(before);
+  };
+  fresh();
+  await ask(() => runs().rename(ID, "new"));
+  expect(runs().read(ID)).toMatchObject({ run: { title: "new" }, last: { state: "ended" } });
+  await ask(() => runs().resume(ID, { target: target("other") }));
+  expect(runs().read(ID)).toMatchObject({ target: { name: "other" }, attempt: 2 });
+});
+
 /** As `orLine`, where the worker's API says of a fault that passes to try again. */
 async function orAgain<T>(work: () => T | Promise<T>): Promise<T | null> {
   return orLine(async () => {

@@ -211,7 +211,10 @@ export class LaunchedRuns {
    */
   #note(record: RunRecord): RunRecord {
     try {
-      this.#write(record);
+      const now = this.read(record.run.id);
+      // It went on while the target was asked, which says nothing of that.
+      if (now.target.name !== record.target.name || now.attempt > record.attempt) return record;
+      this.#write({ ...record, run: { ...record.run, title: now.run.title } });
       // The target has what was sent.
       if (record.submitted_at !== null) rmSync(this.#payload(record), { force: true });
     } catch (error) {
