@@ -7,6 +7,7 @@ import { diskFaults, FAULTS } from "../../../test/support/disk-faults.ts";
 import { FAULTED } from "../../../test/support/faulted-modules.ts";
 import { InputError } from "../../core/errors.ts";
 import { passingFault } from "../../node/file-error.ts";
+import { keepConnection } from "./connect.ts";
 import { folderLauncher } from "./folder-launcher.ts";
 import { FollowedRuns } from "./followed-runs.ts";
 import { podShell } from "./kubectl.ts";
@@ -122,6 +123,13 @@ function fresh(fill: () => void = launched): string {
   there.state = { state: "ended", code: 1 };
   begin(fill);
   return folder.path;
+}
+const { PATH } = process.env;
+/** Puts a script in place of a program. */
+function program(name: string, script: string): void {
+  write(`bin/${name}`, `#!/bin/sh\n${script}\n`);
+  chmodSync(at("bin", name), 0o755);
+  vi.stubEnv("PATH", [at("bin"), PATH].join(delimiter));
 }
 const names = (path: string) => (existsSync(at(path)) ? readdirSync(at(path)).sort() : []);
 const RUN = ["config.json", "run.json"];
@@ -468,9 +476,7 @@ describe("files on their way, through every fault", () => {
 
   it.each(FAULTS)("are sent to a pod whole, or the fault is told: %s", async (fault) => {
     const fill = () => {
-      write("bin/kubectl", '#!/bin/sh\nwhile [ "$1" != -- ]; do shift; done\nshift\nexec "$@"\n');
-      chmodSync(at("bin/kubectl"), 0o755);
-      vi.stubEnv("PATH", [at("bin"), process.env.PATH].join(delimiter));
+      program("kubectl", 'while [ "$1" != -- ]; do shift; done\nshift\nexec "$@"');
       write("file", TEXT);
     };
     const sent = async () => {
@@ -489,6 +495,29 @@ describe("files on their way, through every fault", () => {
     );
     if (fault !== "ENOSPC") expect(met.length).toBeGreaterThan(0);
   });
+});
+
+it.each(FAULTS)("why a worker was not reached is told, through every %s", async (fault) => {
+  const refused = () => {
+    program("ssh", "echo 'Connection refused' >&2\nexit 255");
+    mkdirSync(at("tmp"));
+    vi.stubEnv("TMPDIR", at("tmp"));
+  };
+  await files.each(
+    fault,
+    () => fresh(refused),
+    async () => {
+      const connection = {
+        place: { host: "box" },
+        port: 0,
+        againMs: 0,
+        until: new AbortController().signal,
+      };
+      const told = keepConnection({ ...connection, opened: () => undefined, broken: () => undefined });
+      const why = files.injected?.name === "mkdtemp" ? "injected, mkdtemp" : "box: no ssh server answers";
+      await expect(told).rejects.toThrow(why);
+    },
+  );
 });
 
 it.each(FAULTS)(
