@@ -399,6 +399,7 @@ it.each(FAULTS)(
         fault,
         () => {
           const path = fresh(() => launched({ submitted: false }));
+          there.begun = [];
           there.state = { state: "running", code: null };
           return path;
         },
@@ -414,10 +415,13 @@ it.each(FAULTS)(
           }
           await followed.close();
           files.disarm();
+          // Whoever hears that it failed may launch it again.
+          if (!acted) expect(attempts()).toEqual([]);
           expect(followed.get(ID).doing).toBeNull();
           followed.list();
           await followed.close();
           const { problem, state, record: now } = followed.get(ID);
+          expect(problem === null && acted).toBe(attempts().length === 1);
           if (acted && problem === null)
             expect([state, now.submitted_at === null]).toEqual(["running", false]);
         },

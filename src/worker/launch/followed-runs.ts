@@ -103,13 +103,13 @@ export class FollowedRuns {
 
   /** Does something with a run that takes a while; what came of it is told with the run. @throws ApiError 404, 409 */
   act(id: string, what: Doing, work: (record: RunRecord) => Promise<unknown>): ToldRun {
-    const { record } = this.get(id);
+    const told = this.get(id);
     const known = this.#of(id);
     if (known.doing !== null) throw new ApiError(409, `run ${id}: another ${known.doing.what} is under way`);
     Object.assign(known, { doing: { what, since: new Date().toISOString() }, problem: null });
     const settle = async (): Promise<void> => {
       try {
-        await work(record);
+        await work(told.record);
       } catch (error) {
         known.problem = problemText(error);
       }
@@ -123,7 +123,8 @@ export class FollowedRuns {
       }
     };
     this.#watch(settle());
-    return this.get(id);
+    // Not looked up again: a fault would tell that nothing began.
+    return { ...told, doing: known.doing, problem: known.problem };
   }
 
   /** Takes a run's record away. @throws ApiError 404, 409 while something is done with it */
