@@ -1,4 +1,4 @@
-/** The loop, live runs, experiments, the queue and the store: no module of theirs calls the file system without a test that lets each call fail. */
+/** The command line, the queue, the store and launched runs: no module of theirs calls the file system without a test that lets each call fail. */
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
@@ -6,15 +6,7 @@ import { FAULTED } from "./support/faulted-modules.ts";
 import { fileCalls } from "./support/file-calls.ts";
 
 const ROOT = join(import.meta.dirname, "..");
-const FOLDERS = [
-  "src/node",
-  "src/cli/engine",
-  "src/cli/experiment",
-  "src/cli/live",
-  "src/cli/train",
-  "src/worker/job",
-  "src/worker/files",
-];
+const FOLDERS = ["src/node", "src/cli", "src/worker/job", "src/worker/files", "src/worker/launch"];
 /** Its calls are made before there is any work. */
 const AT_LOAD = ["src/node/package-root.ts"];
 

@@ -3,7 +3,7 @@ import { createReadStream } from "node:fs";
 import { readdir, realpath, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { ImportFile, ImportFiles } from "../formats/import/index.ts";
-import { fileError, onFile } from "../node/file-error.ts";
+import { fileError, onFile, unlessPassing } from "../node/file-error.ts";
 
 async function* bytesOf(path: string, start: number): AsyncGenerator<Uint8Array> {
   const stream = createReadStream(path, { start, highWaterMark: 1 << 18 });
@@ -15,6 +15,9 @@ async function* bytesOf(path: string, start: number): AsyncGenerator<Uint8Array>
     stream.destroy();
   }
 }
+
+/** Null where nothing is to be seen: a link that leads nowhere is no file. What a fault hides would be left out in silence. */
+const seen = (path: string) => onFile(path, "read", stat(path).catch(unlessPassing));
 
 /** Regular files below a folder, links followed, each folder once. */
 async function walk(
@@ -29,8 +32,7 @@ async function walk(
   const inside = new Set(above).add(real);
   for (const entry of await onFile(folder, "read", readdir(folder, { withFileTypes: true }))) {
     const path = prefix === "" ? entry.name : `${prefix}/${entry.name}`;
-    // A link that leads nowhere is not a file.
-    const info = await stat(join(root, path)).catch(() => undefined);
+    const info = await seen(join(root, path));
     if (info?.isDirectory()) await walk(root, path, inside, found);
     else if (info?.isFile()) found.push({ path, size: info.size });
   }
@@ -56,7 +58,7 @@ export async function importFolder(path: string): Promise<ImportFiles> {
     },
     open: (inside, start = 0) => bytesOf(join(root, inside), start),
     async absolute(named) {
-      const there = await stat(named).catch(() => undefined);
+      const there = await seen(named);
       if (!there?.isFile()) return undefined;
       return { size: there.size, open: () => bytesOf(named, 0) };
     },

@@ -8,6 +8,12 @@ export const FAULTED = {
     "src/cli/ranged-file.ts",
     "src/cli/write-catalog.ts",
   ],
+  "src/cli/commands/disk-faults.test.ts": [
+    "src/cli/commands/games.ts",
+    "src/cli/commands/index-file.ts",
+    "src/cli/import-folder.ts",
+  ],
+  "src/cli/experiment/disk-faults.test.ts": ["src/cli/experiment/grid-parts.ts"],
   "src/cli/live/disk-faults.test.ts": ["src/cli/live/play-run.ts", "src/cli/live/progress-log.ts"],
   "src/cli/train/run-faults.test.ts": [
     "src/cli/train/checkpoints.ts",
@@ -41,5 +47,14 @@ export const FAULTED = {
     "src/worker/launch/remote-config.ts",
     "src/worker/launch/target.ts",
     "src/worker/token-file.ts",
+  ],
+  "src/worker/launch/disk-faults.test.ts": [
+    "src/worker/launch/folder-launcher.ts",
+    "src/worker/launch/followed-runs.ts",
+    "src/worker/launch/kubectl.ts",
+    "src/worker/launch/move.ts",
+    "src/worker/launch/plan-there.ts",
+    "src/worker/launch/runs.ts",
+    "src/worker/launch/unpack.ts",
   ],
 } as const;

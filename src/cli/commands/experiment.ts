@@ -1,4 +1,3 @@
-import { existsSync, readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { type Command, Option } from "commander";
 import { checkOf, InputError } from "../../core/errors.ts";
@@ -154,6 +153,7 @@ async function compare(
   bounds: Bounds | null,
 ): Promise<void> {
   const { grid, inside } = parts;
+  const unnamed = parts.unnamed();
   const outcome = await runGrid(
     parts,
     bounds === null ? inThisProcess(inside) : await sideBySide(parts, bounds),
@@ -165,13 +165,9 @@ async function compare(
   await writeOut(inside("results.txt"), [text]);
   await writeOut(inside("costs.txt"), [`${costs}\n`]);
   printLine(`${text}\n${costs}`);
-  const others = (existsSync(inside("cells")) ? readdirSync(inside("cells")) : [])
-    .map((name) => `cells/${name}`)
-    .filter((name) => /-seed-\d+$/.test(name) && grid.cells.every(({ run }) => run !== name))
-    .sort();
-  if (others.length > 0)
+  if (unnamed.length > 0)
     progress(
-      `gcopd: ${others.join(", ")}: of a method or seed that the config no longer names, so in no table`,
+      `gcopd: ${unnamed.join(", ")}: of a method or seed that the config no longer names, so in no table`,
     );
   const { deviations } = outcome;
   if (deviations.length > 0)

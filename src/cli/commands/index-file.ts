@@ -4,6 +4,7 @@ import { InputError } from "../../core/errors.ts";
 import { countOf } from "../../core/plural.ts";
 import { buildIndex, indexFileName, openIndexedLibrary } from "../../formats/indexed/index.ts";
 import { rangedChunks } from "../../formats/ranged-reader.ts";
+import { onFile } from "../../node/file-error.ts";
 import { writeIndexFile } from "../indexed-file.ts";
 import { printLine } from "../io.ts";
 import { openRanged } from "../ranged-file.ts";
@@ -40,7 +41,7 @@ async function run(paths: string[]): Promise<void> {
       const seconds = (performance.now() - start) / 1000;
       const { tasks, sources, episodes, decisions } = openIndexedLibrary(file, index).counts;
       const name = indexFileName(path);
-      const { size } = await stat(name);
+      const { size } = await onFile(name, "read", stat(name));
       printLine(
         `${name}: ${countOf(sources, "source")}, ${countOf(episodes, "episode")}, ` +
           `${countOf(decisions, "decision")} of ${countOf(tasks, "task")}; ` +

@@ -1,8 +1,8 @@
 import { spawn } from "node:child_process";
-import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Command } from "commander";
 import { InputError } from "../../core/errors.ts";
+import { isThere } from "../../node/file-error.ts";
 import { SOCKET_FILE } from "../../worker/http/socket.ts";
 import { createWorker, DEFAULT_PORT, defaultDataDir } from "../../worker/index.ts";
 import { readTokenFile, TOKEN_FILE } from "../../worker/token-file.ts";
@@ -83,7 +83,7 @@ export function register(program: Command): void {
       } = options;
       const { simulator } = options;
       // The package's own may be built after the worker has started; a named one is there, or misspelt.
-      if (pageDir !== undefined && !existsSync(join(pageDir, "index.html"))) {
+      if (pageDir !== undefined && !isThere(join(pageDir, "index.html"))) {
         throw new InputError(`expected a folder with the page's index.html, got ${JSON.stringify(pageDir)}`, {
           key: "--page",
         });

@@ -2,6 +2,7 @@
 import { readdirSync } from "node:fs";
 import { describe, expect, it, vi } from "vitest";
 import { diskFaults, FAULTS } from "../../../test/support/disk-faults.ts";
+import { FAULTED } from "../../../test/support/faulted-modules.ts";
 import { gridConfig } from "../../../test/support/grid.ts";
 import { ToyModel } from "../../../test/support/toy-model.ts";
 import { InputError } from "../../core/errors.ts";
@@ -158,6 +159,22 @@ describe("an experiment", () => {
     },
   );
 
+  it.each(FAULTS)("finds the runs that the config no longer names, through every %s", async (fault) => {
+    const fill = () => {
+      for (const run of ["opd-seed-1", "opd-seed-2", "sft-seed-1"]) write(`out/cells/${run}/run.json`);
+      write("out/cells/opd-seed-3.json");
+    };
+    const others = ["cells/opd-seed-2", "cells/sft-seed-1"];
+    await files.each(
+      fault,
+      () => begin(fill),
+      async () => {
+        expect([others, null]).toContainEqual(await orLine(() => grid().unnamed()));
+        expect(grid().unnamed()).toEqual(others);
+      },
+    );
+  });
+
   it.each(FAULTS)("keeps the best student, through every %s", async (fault) => {
     begin();
     for (const step of [1, 2]) await save(step, 1);
@@ -170,7 +187,11 @@ describe("an experiment", () => {
             write(`out${name}`, Buffer.from(content, "latin1"));
         }),
       async () => {
-        await orLine(() => save(3, 1));
+        const saved = await orLine(() => save(3, 1).then(() => true));
+        // An old one is kept where it cannot be read, and the new one is there.
+        const { name = "", path = "" } = files.injected ?? {};
+        if (/\/step-0000000[12](\/|$)/.test(path) && /^(open|readFile|readdir|handle\.\w+)$/.test(name))
+          expect(saved).toBe(true);
         await save(3, 1);
         const names = readdirSync(at("out/cells/opd-seed-1/checkpoints"));
         expect(names.filter((name) => !name.startsWith("."))).toEqual(["step-00000002", "step-00000003"]);
@@ -193,4 +214,8 @@ describe("an experiment", () => {
       );
     },
   );
+});
+
+it("every call of the file system in these modules went wrong", () => {
+  expect(files.unreached(FAULTED["src/cli/experiment/disk-faults.test.ts"])).toEqual([]);
 });

@@ -1,7 +1,8 @@
 /** The parts of a comparison by their names, and what is finished of them. */
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { EvaluateConfig, ExperimentGrid, GridRun } from "../../core/loop/index.ts";
-import { isThere } from "../../node/file-error.ts";
+import { isThere, onFileSync } from "../../node/file-error.ts";
 import { bestCheckpoint, keptCheckpoints } from "../train/checkpoints.ts";
 import { configFile, type GridPart } from "./part.ts";
 import { claim } from "./part-config.ts";
@@ -80,6 +81,17 @@ export class GridParts {
 
   claim({ name, config }: GridPart): Promise<void> {
     return claim(this.inside(configFile(name)), config);
+  }
+
+  /** Runs of methods and seeds that the config no longer names. */
+  unnamed(): string[] {
+    const cells = this.inside("cells");
+    if (!isThere(cells)) return [];
+    const named = new Set(this.grid.cells.map(({ run }) => run));
+    return onFileSync(cells, "read", () => readdirSync(cells))
+      .map((name) => `cells/${name}`)
+      .filter((name) => /-seed-\d+$/.test(name) && !named.has(name))
+      .sort();
   }
 
   isDone({ name, command }: Pick<GridPart, "name" | "command">): boolean {

@@ -1,5 +1,5 @@
 /** Episodes that a live run plays, with each file operation going wrong once: what was played is kept, and the records are whole. */
-import { rmSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
 import { beforeAll, describe, expect, it } from "vitest";
 import { diskFaults, FAULTS } from "../../../test/support/disk-faults.ts";
 import { FAULTED } from "../../../test/support/faulted-modules.ts";
@@ -115,6 +115,9 @@ describe.each(["collect", "evaluate"] as const)("gcopd %s", (command) => {
             });
             if (done) expect(found()).toEqual(whole);
             if (fault === "short") expect(done).toBe(true);
+            // A folder that was made is a run's or goes, unless it is not seen whether it is one's.
+            if (files.injected?.name !== "statSync")
+              expect(existsSync(at("out"))).toBe(textOf("out/run.json") !== null);
             const left = found();
             for (const [name, content] of Object.entries(whole))
               if (left[name] !== undefined) expect(left[name]).toBe(content);

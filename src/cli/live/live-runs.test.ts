@@ -10,16 +10,32 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { liveGame, rows } from "../../../test/support/alfworld-games.ts";
 import { toyCodec } from "../../../test/support/toy-model.ts";
+import { InputError } from "../../core/errors.ts";
 import { collectConfigSchema, evaluateConfigSchema } from "../../core/loop/index.ts";
 import type { Sampler } from "../../core/ports.ts";
 import { type Source, sourceSchema } from "../../core/record/schema.ts";
 import { isTrustedSuccess } from "../../core/record/standing.ts";
+import { lockFolder } from "../../node/lock.ts";
 import { collect } from "./collect.ts";
 import { evaluate } from "./evaluate.ts";
 import type { PlayRunOptions } from "./play-run.ts";
+
+/** What another process does in a folder just before this one locks it. */
+const other = vi.hoisted(() => ({ acts: (_lock: string) => {} }));
+vi.mock("../../node/lock.ts", async (original) => {
+  const { lockFolder } = await original<typeof import("../../node/lock.ts")>();
+  return {
+    lockFolder(file: string, busy: InputError) {
+      const { acts } = other;
+      other.acts = () => {};
+      acts(file);
+      return lockFolder(file, busy);
+    },
+  };
+});
 
 const TASKS = ["look_at_obj_in_light-19/game.tw-pddl", "pick_and_place_simple-30/game.tw-pddl"];
 const fixture = (path: string) => resolve(import.meta.dirname, "../../../test/fixtures", path);
@@ -163,6 +179,27 @@ describe("gcopd collect", () => {
     );
     const evaluation = { ...watching(out), config: evaluating };
     await expect(evaluate(evaluation)).rejects.toThrow("it differs in purpose, records, settings;");
+  });
+
+  it("leaves a folder that it made to another process that was faster", async () => {
+    const out = join(folder, "faster", "out");
+    const theirs = join(out, "sources.jsonl");
+    const refused = () => collect({ ...watching(out), config: collecting });
+    let unlock = () => {};
+    other.acts = (lock) => {
+      unlock = lockFolder(lock, new InputError("the test has it"));
+      writeFileSync(theirs, "theirs");
+    };
+    await expect(refused()).rejects.toThrow("another run works in this folder");
+    expect(readFileSync(theirs, "utf8")).toBe("theirs");
+    unlock();
+    rmSync(dirname(out), { recursive: true });
+    other.acts = () => {
+      writeFileSync(join(out, "run.json"), "{}");
+      writeFileSync(theirs, "theirs");
+    };
+    await expect(refused()).rejects.toThrow("this folder is of another run");
+    expect(readFileSync(theirs, "utf8")).toBe("theirs");
   });
 
   it("refuses another tokenizer, and a folder whose run.json is damaged", async () => {

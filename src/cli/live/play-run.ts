@@ -132,43 +132,46 @@ async function playIn<R extends object>(
   const policy = await openPolicy(config, { signal, onNote });
   const made = await makeFolder(out);
   const atOnce = Math.min(config.at_once, games.atOnce);
-  let ours = false;
-  try {
-    await inFolder(run, out, async () => {
-      await claim(join(out, RUN), identity(run, config, games, policy.identity), {
-        // For the reader: none of it is compared.
-        at_once: atOnce,
-        device: config.policy === undefined ? config.device : "served",
-        task_list: games.tasks.map(({ task }) => task),
-      });
-      ours = true;
-      const records = join(out, run.file);
-      if (isThere(records)) return;
-      const seconds = new PlaySeconds(out, policy.device);
-      const planned = seconds.timed(run.episodes(games, policy.name));
+  await inFolder(run, out, async () => {
+    const begunWith = {
+      // For the reader: none of it is compared.
+      at_once: atOnce,
+      device: config.policy === undefined ? config.device : "served",
+      task_list: games.tasks.map(({ task }) => task),
+    };
+    let isNew = false;
+    try {
+      isNew = made !== undefined && !isThere(join(out, RUN));
+      await claim(join(out, RUN), identity(run, config, games, policy.identity), begunWith);
+    } catch (error) {
+      // Under the lock: once it is given back, another process may work in the folder.
+      if (isNew) await rm(made!, { recursive: true, force: true }).catch(() => undefined);
+      throw error;
+    }
+    const records = join(out, run.file);
+    if (isThere(records)) return;
+    const seconds = new PlaySeconds(out, policy.device);
+    const planned = seconds.timed(run.episodes(games, policy.name));
+    try {
+      const log = await ProgressLog.open(progressIn(out));
       try {
-        const log = await ProgressLog.open(progressIn(out));
-        try {
-          const { inGroups } = run;
-          await playPlanned(planned, log, {
-            ...{ inGroups, atOnce, signal },
-            onProgress: (progress) => {
-              seconds.write();
-              onProgress({ ...progress, atOnce });
-            },
-            withPolicy: withPolicy ?? policy.lend,
-          });
-          await writeRecordsOut(records, recordsOf(planned, log));
-        } finally {
-          log.close();
-        }
+        const { inGroups } = run;
+        await playPlanned(planned, log, {
+          ...{ inGroups, atOnce, signal },
+          onProgress: (progress) => {
+            seconds.write();
+            onProgress({ ...progress, atOnce });
+          },
+          withPolicy: withPolicy ?? policy.lend,
+        });
+        await writeRecordsOut(records, recordsOf(planned, log));
       } finally {
-        seconds.close();
+        log.close();
       }
-    });
-  } finally {
-    if (made !== undefined && !ours) await onFile(made, "write", rm(made, { recursive: true, force: true }));
-  }
+    } finally {
+      seconds.close();
+    }
+  });
 }
 
 /** What was played, until the records are written. */

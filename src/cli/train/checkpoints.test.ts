@@ -12,17 +12,33 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { ratedEvaluation } from "../../../test/support/rated-evaluation.ts";
 import { InputError } from "../../core/errors.ts";
 import { CHECKPOINT_FORMAT, type CheckpointState } from "../../core/loop/checkpoint.ts";
 import { seedOf, uniforms } from "../../core/seeded.ts";
+import { fileError } from "../../node/file-error.ts";
 import { checkpointState, DiskCheckpoints } from "./checkpoints.ts";
+
+/** Files on a part of the disk that cannot be read. */
+const unreadable = vi.hoisted(() => new Set<string>());
+vi.mock("../io.ts", async (original) => {
+  const io = await original<typeof import("../io.ts")>();
+  const readText: typeof io.readText = async (path) => {
+    if (!unreadable.has(path)) return io.readText(path);
+    throw fileError(Object.assign(new Error(), { code: "EIO", syscall: "read" }), path, "read");
+  };
+  return { ...io, readText };
+});
 
 let folder: string;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "gcopd-checkpoints-"));
 });
-afterEach(() => rmSync(folder, { recursive: true }));
+afterEach(() => {
+  unreadable.clear();
+  rmSync(folder, { recursive: true });
+});
 
 const FILES = ["config.json", "model.safetensors", "optimizer.safetensors"];
 const state = (step: number): CheckpointState => ({
@@ -214,5 +230,42 @@ describe("damaged checkpoints", () => {
     mkdirSync(join(folder, ".step-00000002.abc.part"));
     expect(await new DiskCheckpoints(folder, 2).latest()).toMatchObject({ state: state(1), damaged: [] });
     expect(readdirSync(folder)).toEqual(["step-00000001"]);
+  });
+});
+
+describe("an old checkpoint that cannot be read", () => {
+  const notes: string[] = [];
+  const store = () =>
+    new DiskCheckpoints(folder, 1, undefined, undefined, (note) => {
+      notes.push(note);
+    });
+  const rated = (step: number, rate: number) => ({ ...state(step), evaluation: ratedEvaluation(rate) });
+  const kept = () => readdirSync(folder).map((name) => Number(name.slice(-1)));
+
+  it("stays, since it may be the best, is told of once, and ends no save", async () => {
+    notes.length = 0;
+    for (const [step, rate] of [
+      [1, 50],
+      [2, 90],
+    ] as const)
+      await new DiskCheckpoints(folder, 9).save(rated(step, rate), (writer) => writer.commit());
+    const file = join(stepFolder(2), "checkpoint.json");
+    unreadable.add(file);
+    const checkpoints = store();
+    for (const [step, rate] of [
+      [3, 60],
+      [4, 10],
+      [5, 20],
+    ] as const) {
+      await checkpoints.save(rated(step, rate), (writer) => writer.commit());
+      // The best of those that can be read, too.
+      expect(kept()).toEqual(step === 3 ? [2, 3] : [2, 3, step]);
+    }
+    expect(notes).toEqual([
+      `${file}: the device reports an error: this checkpoint stays until it can be read`,
+    ]);
+    unreadable.clear();
+    await checkpoints.save(rated(6, 30), (writer) => writer.commit());
+    expect(kept()).toEqual([2, 6]);
   });
 });

@@ -89,15 +89,19 @@ export interface KeptCheckpoint {
   evaluation?: CheckpointState["evaluation"];
 }
 
-/** The checkpoints that a run keeps, oldest first. One whose state cannot be read is left out. */
+/** The checkpoints that a run keeps, oldest first. One whose state is damaged is left out. @throws a fault that hides one */
 export async function keptCheckpoints(folder: string): Promise<KeptCheckpoint[]> {
   const kept: KeptCheckpoint[] = [];
   for (const name of await checkpointNames(folder)) {
-    const state = await readable(readState(join(folder, name, STATE_FILE)));
-    if (state !== null)
-      kept.push({ path: join(folder, name), step: stepOf(name), evaluation: state.evaluation });
+    const found = await keptCheckpoint(folder, name);
+    if (found !== null) kept.push(found);
   }
   return kept;
+}
+
+async function keptCheckpoint(folder: string, name: string): Promise<KeptCheckpoint | null> {
+  const state = await readable(readState(join(folder, name, STATE_FILE)));
+  return state && { path: join(folder, name), step: stepOf(name), evaluation: state.evaluation };
 }
 
 /** The one whose student was measured to be the best; null where none was measured. */
@@ -111,17 +115,21 @@ export function bestCheckpoint(kept: readonly KeptCheckpoint[]): KeptCheckpoint 
 export class DiskCheckpoints implements CheckpointStore {
   /** Those that `latest` passed over. */
   #damaged: readonly DamagedCheckpoint[] = [];
+  /** Those that were told of, since a fault hides them. */
+  readonly #hidden = new Set<string>();
 
   /**
    * @param keep how many of the newest stay on disk; the best evaluated one stays, too
    * @param forget called with the path of a server's checkpoint that none on disk names any more
    * @param keepEvery those after every so many steps stay, too
+   * @param onNote told once of each that stays since it cannot be read
    */
   constructor(
     private readonly folder: string,
     private readonly keep: number,
     private readonly forget: (served: string) => Promise<void> = async () => undefined,
     private readonly keepEvery = Number.POSITIVE_INFINITY,
+    private readonly onNote: (note: string) => void = () => undefined,
   ) {}
 
   async latest(): Promise<Checkpoint | null> {
@@ -156,9 +164,32 @@ export class DiskCheckpoints implements CheckpointStore {
     for (const damaged of this.#damaged) if (damaged.name !== name) await this.#remove(damaged.name);
     this.#damaged = [];
     const names = await checkpointNames(this.folder);
-    const best = names.length > this.keep ? bestCheckpoint(await keptCheckpoints(this.folder)) : null;
-    for (const old of names.slice(0, Math.max(0, names.length - this.keep)))
-      if (stepOf(old) !== best?.step && stepOf(old) % this.keepEvery !== 0) await this.#remove(old);
+    if (names.length <= this.keep) return;
+    const kept: KeptCheckpoint[] = [];
+    const hidden = new Set<string>();
+    for (const each of names) {
+      const found = await this.#orHidden(each, keptCheckpoint(this.folder, each));
+      if (found === "hidden") hidden.add(each);
+      else if (found !== null) kept.push(found);
+    }
+    const best = bestCheckpoint(kept);
+    // What a fault hides may be the best.
+    for (const old of names.slice(0, names.length - this.keep))
+      if (!hidden.has(old) && stepOf(old) !== best?.step && stepOf(old) % this.keepEvery !== 0)
+        await this.#remove(old);
+  }
+
+  /** What is read of an old checkpoint. A fault that hides it must not end the training, whose new one is on the disk. */
+  async #orHidden<T>(name: string, reading: Promise<T>): Promise<T | "hidden"> {
+    try {
+      return await reading;
+    } catch (error) {
+      if (!(error instanceof InputError)) throw error;
+      if (!this.#hidden.has(name))
+        this.onNote(`${error.message}: this checkpoint stays until it can be read`);
+      this.#hidden.add(name);
+      return "hidden";
+    }
   }
 
   /** @returns the reason as text where the checkpoint is damaged */
@@ -175,7 +206,8 @@ export class DiskCheckpoints implements CheckpointStore {
   async #remove(name: string): Promise<void> {
     const path = join(this.folder, name);
     const hidden = temporaryName(path);
-    const served = await readable(servedCheckpoint(openFolder(path)));
+    const served = await this.#orHidden(name, readable(servedCheckpoint(openFolder(path))));
+    if (served === "hidden") return;
     await onFile(path, "write", rename(path, hidden));
     await onFile(path, "write", rm(hidden, { recursive: true }));
     // After its record: no checkpoint on disk may name one that is gone.

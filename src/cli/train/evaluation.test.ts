@@ -13,6 +13,7 @@ import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
 import { runCli } from "../../../test/support/cli.ts";
 import { corridor } from "../../../test/support/corridor.ts";
+import { ratedEvaluation } from "../../../test/support/rated-evaluation.ts";
 import { ToyPlayer } from "../../../test/support/toy-player.ts";
 import { options, ROLLOUT, TASKS } from "../../../test/support/toy-training.ts";
 import {
@@ -111,18 +112,13 @@ it("keeps the best checkpoint beside the newest ones", async () => {
   const store = new DiskCheckpoints(join(folder, "best"), 2);
   const rates = [undefined, 20, 50, undefined, 40, 50];
   for (const [n, sr] of rates.entries()) {
-    const spread = { mean: sr ?? 0, sd: null };
-    const evaluation = {
-      ...{ tasks: 1, seeds: [0], sr: spread, score: null, rounds: spread, per_seed: [], per_type: {} },
-      ...{ sr_interval: [0, 100] as const, pass_at_k: 0, score_at_k: null, technical: [], seconds: 1 },
-    };
     await store.save(
       {
         format: "gcopd.checkpoint.v1",
         step: n + 1,
         position: { stage: 0, epoch: 0, batch: n },
         fingerprint: {},
-        ...(sr === undefined ? {} : { evaluation }),
+        ...(sr === undefined ? {} : { evaluation: ratedEvaluation(sr) }),
       },
       (writer) => new ToyPlayer(1).save(writer),
     );

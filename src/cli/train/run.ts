@@ -177,6 +177,7 @@ async function trainInFolder(
               config.keep_checkpoints,
               forget,
               config.keep_every,
+              run.onNote,
             ),
             ...(config.checkpoint_every === undefined ? {} : { checkpointEvery: config.checkpoint_every }),
             ...(config.keep_every === undefined ? {} : { keepEvery: config.keep_every }),

@@ -1,10 +1,9 @@
 /** The worker of another machine, which listens on a unix socket there, through a tunnel of ssh (docs/worker.md). */
-import { mkdtemp, rm } from "node:fs/promises";
 import { request } from "node:http";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { InputError } from "../../core/errors.ts";
+import { inTemporaryFolder } from "../../node/whole-file.ts";
 import { checkToken } from "../http/security.ts";
 import { SOCKET_FILE } from "../http/socket.ts";
 import { TOKEN_FILE } from "../token-file.ts";
@@ -35,40 +34,39 @@ export interface Connection {
  *
  * @throws InputError where the worker cannot be reached at first: by ssh, through its socket, or with its token
  */
-export async function keepConnection(connection: Connection): Promise<void> {
-  const { until, againMs, port, opened, broken } = connection;
+export function keepConnection(connection: Connection): Promise<void> {
   // Only this user may enter it: whoever reaches the tunnel's end reaches the worker.
-  const folder = await mkdtemp(join(tmpdir(), "gcopd-"));
-  const local = join(folder, "worker.sock");
+  return inTemporaryFolder("gcopd-", (folder) => keptConnection(connection, join(folder, "worker.sock")));
+}
+
+/** @param local this end of the tunnel */
+async function keptConnection(connection: Connection, local: string): Promise<void> {
+  const { until, againMs, port, opened, broken } = connection;
   let token: string | null = null;
   let since: Date | null = null;
   let said = "";
+  const page = await servePage(port, local, () => token);
   try {
-    const page = await servePage(port, local, () => token);
-    try {
-      for (let first = true; !until.aborted; ) {
-        try {
-          await connectOnce(connection, local, (found) => {
-            token = found;
-            opened(page.port);
-            first = false;
-            since = null;
-            said = "";
-          });
-        } catch (error) {
-          if (until.aborted) return;
-          if (first || !(error instanceof InputError)) throw error;
-          since ??= new Date();
-          if (error.message !== said) broken(since, error.message);
-          said = error.message;
-          await sleep(againMs, undefined, { signal: until }).catch(() => undefined);
-        }
+    for (let first = true; !until.aborted; ) {
+      try {
+        await connectOnce(connection, local, (found) => {
+          token = found;
+          opened(page.port);
+          first = false;
+          since = null;
+          said = "";
+        });
+      } catch (error) {
+        if (until.aborted) return;
+        if (first || !(error instanceof InputError)) throw error;
+        since ??= new Date();
+        if (error.message !== said) broken(since, error.message);
+        said = error.message;
+        await sleep(againMs, undefined, { signal: until }).catch(() => undefined);
       }
-    } finally {
-      page.close();
     }
   } finally {
-    await rm(folder, { recursive: true, force: true });
+    page.close();
   }
 }
 

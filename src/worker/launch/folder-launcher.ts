@@ -3,6 +3,7 @@ import { mkdtemp, rename, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { z } from "zod";
 import { InputError } from "../../core/errors.ts";
+import { onFile } from "../../node/file-error.ts";
 import { makeFolder } from "../../node/whole-file.ts";
 import type { Attempt, Offsets, RunLauncher, RunState, RunStatus } from "./launcher.ts";
 import runScript from "./run.sh?raw";
@@ -62,7 +63,7 @@ export function folderLauncher(shell: Shell, scheduler: Scheduler): RunLauncher 
 
   return {
     async put({ folder }, tar) {
-      const { size } = await stat(tar);
+      const { size } = await onFile(tar, "read", stat(tar));
       const answer = await shell.exec(["sh", "-c", PUT, "sh", folder, String(size)], {
         input: { file: tar },
       });
@@ -100,15 +101,17 @@ export function folderLauncher(shell: Shell, scheduler: Scheduler): RunLauncher 
 
     async fetch({ folder }, paths, to) {
       await makeFolder(dirname(to));
-      const part = await mkdtemp(`${to}.part-`);
+      const part = await onFile(to, "write", mkdtemp(`${to}.part-`));
       try {
         const answer = await unpack(shell, ["sh", "-c", FETCH, "sh", folder, ...paths], part);
         // tar's 1: a file changed while it was read, which a running one does.
         if (answer.code > 1) throw failed("the files were not fetched", answer);
         await onlyFilesAndFolders(part, shell.place);
-        await rename(part, to);
-      } finally {
-        await rm(part, { recursive: true, force: true });
+        await onFile(to, "write", rename(part, to));
+      } catch (error) {
+        // What went wrong first is what is told.
+        await rm(part, { recursive: true, force: true }).catch(() => undefined);
+        throw error;
       }
     },
   };

@@ -140,6 +140,6 @@ it("what a killed packing left is not in the way, and an archive is on the disk 
   files.arm(folder);
   await packed(at("a.tar"), { "run.json": "{}\n" }, []);
   const done = files.operations.map(({ name, path }) => `${name} ${path.slice(folder.length + 1)}`);
-  expect(done.indexOf("rename a.tar.part")).toBeGreaterThan(done.indexOf("handle.sync a.tar.part"));
+  expect(done.indexOf("renameSync a.tar.part")).toBeGreaterThan(done.indexOf("handle.sync a.tar.part"));
   expect(done).toContain("handle.sync a.tar.part");
 });

@@ -2,11 +2,11 @@
  * Launched runs as the API tells them: what is known here is answered at once. Targets are asked beside it, a run at most
  * every few seconds and only while somebody wants to know; what the runs print is kept here, so that it can be read again.
  */
-import { existsSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { dirname } from "node:path";
 import { InputError } from "../../core/errors.ts";
-import { onFile, passingFault } from "../../node/file-error.ts";
+import { isThere, onFile, passingFault } from "../../node/file-error.ts";
 import { fillFile, makeFolder, writeWholeSync } from "../../node/whole-file.ts";
 import type { Doing } from "../../protocol/launched-run.ts";
 import { ApiError } from "../http/errors.ts";
@@ -103,21 +103,28 @@ export class FollowedRuns {
 
   /** Does something with a run that takes a while; what came of it is told with the run. @throws ApiError 404, 409 */
   act(id: string, what: Doing, work: (record: RunRecord) => Promise<unknown>): ToldRun {
-    const { record } = this.get(id);
+    const told = this.get(id);
     const known = this.#of(id);
     if (known.doing !== null) throw new ApiError(409, `run ${id}: another ${known.doing.what} is under way`);
     Object.assign(known, { doing: { what, since: new Date().toISOString() }, problem: null });
     const settle = async (): Promise<void> => {
       try {
-        await work(record);
+        await work(told.record);
       } catch (error) {
         known.problem = problemText(error);
       }
       Object.assign(known, { doing: null, askedAt: null });
-      if (this.runs.read(id).submitted_at !== null) this.#ask(this.runs.read(id));
+      try {
+        const after = this.runs.read(id);
+        // What went well may not have been written down: the target knows.
+        if (known.problem === null || after.submitted_at !== null) this.#ask(after);
+      } catch {
+        // It is asked when somebody looks at the list.
+      }
     };
     this.#watch(settle());
-    return this.get(id);
+    // Not looked up again: a fault would tell that nothing began.
+    return { ...told, doing: known.doing, problem: known.problem };
   }
 
   /** Takes a run's record away. @throws ApiError 404, 409 while something is done with it */
@@ -136,7 +143,7 @@ export class FollowedRuns {
    */
   printed(id: string, attempt: number, from: number) {
     const { record } = this.get(id);
-    const isWhole = existsSync(this.#output(id, attempt, WHOLE));
+    const isWhole = isThere(this.#output(id, attempt, WHOLE));
     if (!isWhole && record.submitted_at !== null) this.#ask(record);
     const { lines, offset, more } = readLines(this.#output(id, attempt, OUTPUT_FILE), from, {
       final: isWhole,
@@ -220,7 +227,7 @@ export class FollowedRuns {
 
   /** An attempt that is over prints nothing more: it is read once. */
   async #keepEarlier({ run, target }: RunRecord, number: number): Promise<void> {
-    while (!existsSync(this.#output(run.id, number, WHOLE))) {
+    while (!isThere(this.#output(run.id, number, WHOLE))) {
       const attempt = { id: run.id, folder: run.folder, number };
       const { state, output, log } = await launcherOf(target.is).status(
         attempt,

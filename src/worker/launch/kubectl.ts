@@ -6,6 +6,7 @@
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import { PassThrough, Transform, type Writable } from "node:stream";
+import { fileError, onFile } from "../../node/file-error.ts";
 import { type Answer, collect, type Shell, type Streams, Unreachable } from "./shell.ts";
 
 export interface Cluster {
@@ -65,7 +66,7 @@ export function podShell(
       const pod = await ready();
       const text = input !== undefined && "text" in input ? input.text : "";
       const path = input !== undefined && "file" in input ? input.file : null;
-      const size = path === null ? Buffer.byteLength(text) : (await stat(path)).size;
+      const size = path === null ? Buffer.byteLength(text) : (await onFile(path, "read", stat(path))).size;
       const words = [
         "exec",
         "-i",
@@ -83,6 +84,7 @@ export function podShell(
       const stdin = new PassThrough();
       const out = untilEnd(into, () => stdin.end());
       const file = path === null ? null : createReadStream(path);
+      file?.once("error", (error) => stdin.destroy(fileError(error, file.path.toString(), "read") as Error));
       if (file === null) stdin.write(text);
       else file.pipe(stdin, { end: false });
       try {

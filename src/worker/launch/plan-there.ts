@@ -1,15 +1,15 @@
 /** `gcopd train --plan` on a target itself. What it tells is kept here; nothing is left there. */
 import { randomBytes } from "node:crypto";
-import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
+import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
 import { InputError } from "../../core/errors.ts";
 import { parseJsonText } from "../../core/json.ts";
 import { checkedBy } from "../../core/record/describe-issue.ts";
-import { isThere, onFileSync } from "../../node/file-error.ts";
+import { isThere, onFile, onFileSync } from "../../node/file-error.ts";
 import { sha256Hex } from "../../node/sha256.ts";
-import { makeFolder, writeWholeSync } from "../../node/whole-file.ts";
+import { inTemporaryFolder, makeFolder, writeWholeSync } from "../../node/whole-file.ts";
 import { lastSaid } from "../job/plan.ts";
 import { configText, type Launch, packed, runFolder, trainCommand } from "./runs.ts";
 import { MARK, quoted } from "./shell.ts";
@@ -70,38 +70,31 @@ ${slurm.map((option) => `#SBATCH ${option}\n`).join("")}cd ${quoted(there)} || e
 (${before}exec ${command}) > plan.json 2> plan.log
 echo $? > code.part && mv code.part code
 `;
-  const parts = mkdtempSync(join(tmpdir(), "gcopd-plan-"));
-  try {
+  const { code, out, err } = await inTemporaryFolder("gcopd-plan-", async (parts) => {
     const tar = join(parts, "in.tar");
     await packed(tar, { "config.json": configText(config), "plan.sh": script }, carried);
-    const { code, out, err } = await shell.exec(
-      [
-        "sh",
-        "-c",
-        SCRIPT,
-        "sh",
-        there,
-        String(statSync(tar).size),
-        scheduled && waiting !== null ? waiting : "sh plan.sh",
-      ],
-      { input: { file: tar } },
+    const { size } = await onFile(tar, "read", stat(tar));
+    const run = scheduled && waiting !== null ? waiting : "sh plan.sh";
+    return shell.exec(["sh", "-c", SCRIPT, "sh", there, String(size), run], { input: { file: tar } });
+  });
+  if (code !== 0)
+    throw new InputError(
+      `${name}: ${lastSaid(err).replaceAll(`${there}/`, "") || `the plan ended with exit code ${code}`}`,
     );
-    if (code !== 0)
-      throw new InputError(
-        `${name}: ${lastSaid(err).replaceAll(`${there}/`, "") || `the plan ended with exit code ${code}`}`,
-      );
-    const text = Buffer.from(out).toString().split(`${MARK}\n`).at(-1) ?? "";
-    const file = `${shell.place}: the plan`;
-    const kept = {
-      at: new Date().toISOString(),
-      plan: checkedBy(toldSchema, parseJsonText(text, { file }), { file }),
-    };
+  const text = Buffer.from(out).toString().split(`${MARK}\n`).at(-1) ?? "";
+  const file = `${shell.place}: the plan`;
+  const kept = {
+    at: new Date().toISOString(),
+    plan: checkedBy(toldSchema, parseJsonText(text, { file }), { file }),
+  };
+  try {
     await makeFolder(folder, 0o700);
     writeWholeSync(fileOf(folder, { target: { name, is }, config, args }), `${JSON.stringify(kept)}\n`);
-    return kept;
-  } finally {
-    rmSync(parts, { recursive: true });
+  } catch (error) {
+    // It may have taken an hour in a queue: it is told, and only who asks for it later finds none.
+    if (!(error instanceof InputError)) throw error;
   }
+  return kept;
 }
 
 /** What was told of a run before; null where it was not planned there. */

@@ -2,13 +2,13 @@
 
 import { randomBytes } from "node:crypto";
 import { readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
-import { mkdir, open, rename, rm, symlink, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { mkdir, open, readdir, rm, symlink, writeFile } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
 import { z } from "zod";
 import { InputError } from "../../core/errors.ts";
 import { parseJsonText } from "../../core/json.ts";
 import { checkedBy } from "../../core/record/describe-issue.ts";
-import { isThere, onFile, onFileSync } from "../../node/file-error.ts";
+import { isSystemError, isThere, onFile, onFileSync } from "../../node/file-error.ts";
 import { PACKAGE } from "../../node/package-root.ts";
 import { sha256Hex } from "../../node/sha256.ts";
 import { fillFile, makeFolder, syncFolder, temporaryName, writeWholeSync } from "../../node/whole-file.ts";
@@ -45,6 +45,10 @@ const RECORD = "run.json";
 const CONFIG = "config.json";
 const PAYLOAD = "payload.tar";
 const FETCHED = "fetched";
+/** As it is named before and after it is what was fetched last; one that is still coming has more behind it. */
+const WHOLE_FETCHED = /^\.fetched\.[0-9a-f]{12}\.part$/;
+/** What goes from one target to another, meanwhile. */
+const MOVING = "moving";
 
 /** What `gcopd train` writes that is worth bringing home, besides its checkpoints. */
 const RESULTS = ["config.json", "events.jsonl", "metrics.jsonl", "batch.jsonl", "student", "tokenizer"];
@@ -95,12 +99,15 @@ export async function packed(
     for (const { from, to } of carried) await onTar(symlink(from, join(parts, to)));
     const { code, err } = await collect("tar", ["-chf", part, "-C", parts, "."]);
     if (code !== 0) throw new InputError(`could not pack the files of the run: ${err}`, { file: tar });
-  } finally {
     await clear();
+    // It gets its name once it is on the disk: after a power cut, half an archive could be sent.
+    await fillFile(await onTar(open(part, "a")), [], tar);
+    onFileSync(tar, "write", () => renameSync(part, tar));
+  } catch (error) {
+    // What went wrong first is what is told.
+    for (const path of [parts, part]) await rm(path, { recursive: true, force: true }).catch(() => undefined);
+    throw error;
   }
-  // It gets its name once it is on the disk: after a power cut, half an archive could be sent.
-  await fillFile(await onTar(open(part, "a")), [], tar);
-  await onTar(rename(part, tar));
   await syncFolder(dirname(tar));
 }
 
@@ -147,8 +154,8 @@ export class LaunchedRuns {
   /** Ids of the runs that were launched from here or imported, oldest first. */
   ids(): string[] {
     if (!isThere(this.folder)) return [];
-    return readdirSync(this.folder)
-      .filter((id) => isThere(this.at(id, RECORD)))
+    return onFileSync(this.folder, "read", () => readdirSync(this.folder))
+      .filter((id) => this.has(id))
       .sort();
   }
 
@@ -176,6 +183,46 @@ export class LaunchedRuns {
     return record;
   }
 
+  /** Writes a run down for the first time, with its config, or leaves nothing of it. @param config null where it has none */
+  async #writeNew(record: RunRecord, config: string | null): Promise<RunRecord> {
+    const { id } = record.run;
+    try {
+      await makeFolder(this.at(id), 0o700);
+      if (config !== null) writeWholeSync(this.at(id, CONFIG), config);
+      return this.#write(record);
+    } catch (error) {
+      this.#giveUp(id);
+      throw error;
+    }
+  }
+
+  /** Takes away what was written of a run that was not sent, after a fault, which is the one to tell. */
+  #giveUp(id: string): void {
+    try {
+      rmSync(this.at(id), { recursive: true, force: true });
+    } catch {
+      // It stays as one that was not submitted.
+    }
+  }
+
+  /**
+   * Writes down what a target said or did. A fault here undoes none of it, and looks like no failure of the run: who took
+   * it for one would launch the run twice. The target tells it again.
+   */
+  #note(record: RunRecord): RunRecord {
+    try {
+      const now = this.read(record.run.id);
+      // It went on while the target was asked, which says nothing of that.
+      if (now.target.name !== record.target.name || now.attempt > record.attempt) return record;
+      this.#write({ ...record, run: { ...record.run, title: now.run.title } });
+      // The target has what was sent.
+      if (record.submitted_at !== null) rmSync(this.#payload(record), { force: true });
+    } catch (error) {
+      if (!(error instanceof InputError || isSystemError(error))) throw error;
+    }
+    return record;
+  }
+
   /**
    * Launches `gcopd train` on a target. The run is known here, with all that it needs, before the target hears of it:
    * after a kill at any point `resume` goes on, and the run begins once.
@@ -185,7 +232,7 @@ export class LaunchedRuns {
     try {
       await this.pack(record, launch);
     } catch (error) {
-      this.forget(record.run.id);
+      this.#giveUp(record.run.id);
       throw error;
     }
     return this.submit(record);
@@ -206,9 +253,8 @@ export class LaunchedRuns {
       config_sha256: sha256Hex(text),
       ...(title === undefined ? {} : { title: checkedBy(titleSchema, title, { key: "title" }) }),
     };
-    await makeFolder(this.at(id), 0o700);
-    writeWholeSync(this.at(id, CONFIG), configText(given));
-    return this.#write({ run, target, attempt: 1, rewrite: false, submitted_at: null, last: null });
+    const record = { run, target, attempt: 1, rewrite: false, submitted_at: null, last: null };
+    return this.#writeNew(record, configText(given));
   }
 
   /** Packs what a run sends to its target into one archive, which has its name once it is whole. */
@@ -239,9 +285,7 @@ export class LaunchedRuns {
     }
     if (record.rewrite) await rewrite(record);
     await launcher.submit(attemptOf(record));
-    const submitted = this.#write({ ...record, rewrite: false, submitted_at: new Date().toISOString() });
-    rmSync(payload, { force: true });
-    return submitted;
+    return this.#note({ ...record, rewrite: false, submitted_at: new Date().toISOString() });
   }
 
   /** Gives a run another name, on this machine alone. @throws InputError for one that is empty or too long */
@@ -252,7 +296,14 @@ export class LaunchedRuns {
 
   /** Takes the record of a run away from this machine. Its folder on the target, where it has one, stays. */
   forget(id: string): void {
-    rmSync(this.at(id), { recursive: true });
+    const folder = this.at(id);
+    onFileSync(folder, "write", () => renameSync(folder, temporaryName(folder)));
+    try {
+      for (const name of readdirSync(this.folder).filter((each) => each.startsWith(".")))
+        rmSync(this.at(name), { recursive: true, force: true });
+    } catch {
+      // No run is known by it: the next one that is forgotten takes it along.
+    }
   }
 
   /**
@@ -269,8 +320,10 @@ export class LaunchedRuns {
     if (status.state === "unreachable") return { record, status };
     if (status.latest > record.attempt) return this.look({ ...record, attempt: status.latest });
     const { state, code, asked, began, seconds } = status;
-    const last = { state, code, at: new Date().toISOString(), asked, began, seconds };
-    return { record: this.#write({ ...record, last }), status };
+    const now = new Date().toISOString();
+    const last = { state, code, at: now, asked, began, seconds };
+    const submitted = record.submitted_at ?? (state === "never" ? null : now);
+    return { record: this.#note({ ...record, submitted_at: submitted, last }), status };
   }
 
   /** Asks a run to end after its step, or now. @throws InputError for one that has ended */
@@ -316,12 +369,15 @@ export class LaunchedRuns {
       rewrite: record.rewrite || args.length > 0,
     };
     const run = { ...record.run, command: extended(record.run.command, args) };
-    if (moves && isThere(this.#payload(record)))
+    if (moves && record.submitted_at === null && isThere(this.#payload(record)))
       throw new InputError(
         `run ${id} was not fully sent to ${place}: resume it there first, or launch its config again on ${target.name}`,
       );
     if (moves) return this.#move({ ...record, run }, target);
-    return this.submit(begun || args.length > 0 ? this.#write({ ...record, ...next, run }) : record);
+    if (!begun && args.length === 0) return this.submit(record);
+    // What was packed for a move that failed is none of this attempt's.
+    if (begun) await this.#clear(id, basename(this.#payload({ run, ...next })));
+    return this.submit(this.#write({ ...record, ...next, run }));
   }
 
   /**
@@ -331,31 +387,43 @@ export class LaunchedRuns {
    */
   async #move(record: RunRecord, target: RunRecord["target"]): Promise<RunRecord> {
     const { run, attempt } = record;
-    const here = this.at(run.id, "moving");
-    await rm(here, { recursive: true, force: true });
+    const here = this.at(run.id, MOVING);
+    await this.#clear(run.id, MOVING);
     const attempts = Array.from({ length: attempt }, (_, n) => `attempt-${n + 1}`);
-    await launcherOf(record.target.is).fetch(attemptOf(record), [CONFIG, "in", "out", ...attempts], here);
-    const { config, carried } = await movedConfig(here, record.target.is, target);
-    const text = configText(config);
-    const options = run.command.split(` ${WHAT.join(" ")}`)[1] ?? "";
-    const moved: RunRecord = {
-      run: {
-        ...run,
-        // A target that it was on before has a folder of it already.
-        folder: runFolder(target.is, `${run.id}-${attempt + 1}`),
-        command: trainCommand(target.is).command + options,
-        config_sha256: sha256Hex(text),
-      },
-      ...{ target, attempt: attempt + 1, rewrite: false, submitted_at: null, last: null },
-    };
-    const brought = ["out", ...attempts].filter((name) => isThere(join(here, name)));
-    await this.pack(moved, {
-      config,
-      carried: [...carried, ...brought.map((name) => ({ from: join(here, name), to: name }))],
-    });
-    this.#write(moved);
-    await rm(here, { recursive: true });
-    return this.submit(moved);
+    try {
+      await launcherOf(record.target.is).fetch(attemptOf(record), [CONFIG, "in", "out", ...attempts], here);
+      const { config, carried } = await movedConfig(here, record.target.is, target);
+      const text = configText(config);
+      const options = run.command.split(` ${WHAT.join(" ")}`)[1] ?? "";
+      const moved: RunRecord = {
+        run: {
+          ...run,
+          // A target that it was on before has a folder of it already.
+          folder: runFolder(target.is, `${run.id}-${attempt + 1}`),
+          command: trainCommand(target.is).command + options,
+          config_sha256: sha256Hex(text),
+        },
+        ...{ target, attempt: attempt + 1, rewrite: false, submitted_at: null, last: null },
+      };
+      const brought = ["out", ...attempts].filter((name) => isThere(join(here, name)));
+      await this.pack(moved, {
+        config,
+        carried: [...carried, ...brought.map((name) => ({ from: join(here, name), to: name }))],
+      });
+      return await this.submit(this.#write(moved));
+    } finally {
+      // What is left is cleared before the next move.
+      await this.#clear(run.id, MOVING).catch(() => undefined);
+    }
+  }
+
+  /** Takes away what of this name, or of one that begins with it, is kept here of a run. */
+  async #clear(id: string, name: string): Promise<void> {
+    const left = (await onFile(this.at(id), "read", readdir(this.at(id)))).filter((each) =>
+      each.startsWith(name),
+    );
+    for (const each of left)
+      await onFile(this.at(id, each), "write", rm(this.at(id, each), { recursive: true, force: true }));
   }
 
   /**
@@ -380,11 +448,26 @@ export class LaunchedRuns {
   /** Fetches a run's results into the folder of this machine's record, in the place of what was fetched before. */
   async fetchHere(id: string, options: { checkpoints?: boolean } = {}): Promise<void> {
     const to = this.fetched(id);
-    const [fresh, before] = [temporaryName(to), temporaryName(to)];
-    await this.fetch(id, fresh, options);
-    if (isThere(to)) renameSync(to, before);
-    renameSync(fresh, to);
-    await rm(before, { recursive: true, force: true });
+    const move = (from: string, into: string) => onFileSync(to, "write", () => renameSync(from, into));
+    /** What has the whole of a temporary name is whole: a kill between the two renames left nothing under their own. */
+    const tidy = async () => {
+      if (!isThere(to)) {
+        const names = await onFile(this.at(id), "read", readdir(this.at(id)));
+        const left = names.find((name) => WHOLE_FETCHED.test(name));
+        if (left !== undefined) move(this.at(id, left), to);
+      }
+      await this.#clear(id, `.${FETCHED}.`);
+    };
+    await tidy();
+    try {
+      const fresh = temporaryName(to);
+      await this.fetch(id, fresh, options);
+      if (isThere(to)) move(to, temporaryName(to));
+      move(fresh, to);
+    } finally {
+      // What is left is cleared before the next fetch.
+      await tidy().catch(() => undefined);
+    }
   }
 
   /**
@@ -410,10 +493,8 @@ export class LaunchedRuns {
       });
     if (isThere(this.at(run.id, RECORD))) throw new InputError(`run ${run.id} is already known here`);
     if (config !== "") checkedBy(configSchema, parseJsonText(config, { file: CONFIG }), { file: CONFIG });
-    await makeFolder(this.at(run.id), 0o700);
-    if (config !== "") writeWholeSync(this.at(run.id, CONFIG), config);
     const record = { run, target, attempt: 1, rewrite: false, submitted_at: run.created_at, last: null };
-    return (await this.look(this.#write(record))).record;
+    return (await this.look(await this.#writeNew(record, config === "" ? null : config))).record;
   }
 }
 

@@ -4,6 +4,7 @@ import { createReadStream } from "node:fs";
 import type { Readable, Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { InputError } from "../../core/errors.ts";
+import { onFile } from "../../node/file-error.ts";
 
 /** Stands before what is meant for us: a login may print text of its own. */
 export const MARK = "gcopd-answer";
@@ -71,13 +72,17 @@ export async function collect(
   const sent = send(input, child);
   if (into === undefined) child.stdout.on("data", (bytes: Uint8Array) => out.push(bytes));
   else child.stdout.pipe(into);
-  const [code] = await Promise.all([ended, sent]);
+  // Heard of once the program is over: nothing of it is left running.
+  sent.catch(() => undefined);
+  const code = await ended;
+  await sent;
   return { code, out: Buffer.concat(out), err: err.trim() };
 }
 
 async function send(input: Streams["input"], child: ChildProcessWithoutNullStreams): Promise<void> {
   if (input === undefined || "text" in input) child.stdin.end(input?.text ?? "");
-  else if ("file" in input) await pipeline(createReadStream(input.file), child.stdin).catch(unlessClosed);
+  else if ("file" in input)
+    await onFile(input.file, "read", pipeline(createReadStream(input.file), child.stdin).catch(unlessClosed));
   else if ("stream" in input) await pipeline(input.stream, child.stdin).catch(unlessClosed);
   else if (input.until.aborted) child.kill();
   else input.until.addEventListener("abort", () => child.kill(), { once: true });

@@ -4,6 +4,7 @@ import { readdir } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { Transform } from "node:stream";
 import { InputError } from "../../core/errors.ts";
+import { onFile } from "../../node/file-error.ts";
 import { type Answer, MARK, type Shell } from "./shell.ts";
 
 /**
@@ -39,7 +40,8 @@ export async function unpack(shell: Shell, args: readonly string[], folder: stri
 
 /** @throws InputError for a link, by which a later write would leave the folder, and for a device */
 export async function onlyFilesAndFolders(folder: string, place: string): Promise<void> {
-  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true }))
+  const entries = await onFile(folder, "read", readdir(folder, { recursive: true, withFileTypes: true }));
+  for (const entry of entries)
     if (!entry.isFile() && !entry.isDirectory())
       throw new InputError(
         `${place}: ${join(relative(folder, entry.parentPath), entry.name)} in the run's folder is neither a file nor a folder: nothing was fetched`,
