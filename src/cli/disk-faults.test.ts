@@ -2,7 +2,7 @@
 import { mkdirSync, readdirSync, symlinkSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 import { describe, expect, it, vi } from "vitest";
-import { diskFaults, FAULTS } from "../../test/support/disk-faults.ts";
+import { asksThroughFaults, diskFaults, FAULTS } from "../../test/support/disk-faults.ts";
 import { FAULTED } from "../../test/support/faulted-modules.ts";
 import type { Fault } from "../../test/support/file-faults.ts";
 import { fixtureSources } from "../../test/support/scienceworld.ts";
@@ -102,26 +102,9 @@ describe("reading", () => {
       },
     ],
     ["a policy's identity", model, async () => (await openPolicy(config(), AT_ONCE)).identity],
-  ])("%s: what is there or one line", async (_, fill, ask) => {
-    begin(fill);
-    const whole = await ask();
-    for (const fault of FAULTS)
-      await files.each(
-        fault,
-        () => begin(fill),
-        async () => {
-          let answered = false;
-          const answer = await orLine(async () => {
-            const found = await ask();
-            answered = true;
-            return found;
-          });
-          if (answered) expect(answer).toEqual(whole);
-          if (fault === "short") expect(answered).toBe(true);
-          expect(await ask()).toEqual(whole);
-        },
-      );
-  });
+  ])("%s: what is there or one line", (_, fill, ask) =>
+    asksThroughFaults<unknown>(files, () => begin(fill), ask, orLine),
+  );
 
   it.each(FAULTS)("an input is never written over, through every %s", async (fault) => {
     const linked = () => {

@@ -8,6 +8,29 @@ import { ScratchFolder } from "./scratch-folder.ts";
 /** Faults of single operations. */
 export const FAULTS = ["short", "EIO", "ENOSPC", "EMFILE"] as const;
 
+/** Asks through every fault of each file operation: the answer is the one without faults, or `attempt` found one line. */
+export async function asksThroughFaults<T>(
+  files: FileFaults,
+  begin: () => string,
+  ask: () => T | Promise<T>,
+  attempt: (ask: () => Promise<T>) => Promise<unknown>,
+): Promise<void> {
+  begin();
+  const whole = await ask();
+  for (const fault of FAULTS)
+    await files.each(fault, begin, async () => {
+      let answered = false;
+      const answer = await attempt(async () => {
+        const found = await ask();
+        answered = true;
+        return found;
+      });
+      if (answered) expect(answer).toEqual(whole);
+      if (fault === "short") expect(answered).toBe(true);
+      expect(await ask()).toEqual(whole);
+    });
+}
+
 /** Puts the faults in place for the tests of a file, each of which begins in a new folder and prints nothing. */
 export async function diskFaults(prefix: string) {
   const files = await FileFaults.install();

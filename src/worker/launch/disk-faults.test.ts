@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import { diskFaults, FAULTS } from "../../../test/support/disk-faults.ts";
+import { asksThroughFaults, diskFaults, FAULTS } from "../../../test/support/disk-faults.ts";
 import { FAULTED } from "../../../test/support/faulted-modules.ts";
 import { InputError } from "../../core/errors.ts";
 import { passingFault } from "../../node/file-error.ts";
@@ -367,26 +367,9 @@ describe("what is looked up here", () => {
       },
     ],
     ["that there is no plan", launched, () => [keptPlan(at("planned"), planned())]],
-  ])("%s: what is there or one line", async (_, fill, ask) => {
-    fresh(fill);
-    const whole = await ask();
-    for (const fault of FAULTS)
-      await files.each(
-        fault,
-        () => fresh(fill),
-        async () => {
-          let answered = false;
-          const answer = await orAgain(async () => {
-            const found = await ask();
-            answered = true;
-            return found;
-          });
-          if (answered) expect(answer).toEqual(whole);
-          if (fault === "short") expect(answered).toBe(true);
-          expect(await ask()).toEqual(whole);
-        },
-      );
-  });
+  ])("%s: what is there or one line", (_, fill, ask) =>
+    asksThroughFaults<unknown>(files, () => fresh(fill), ask, orAgain),
+  );
 });
 
 it.each(FAULTS)(
