@@ -1,12 +1,7 @@
 import { checkOf, InputError } from "../../core/errors.ts";
-import {
-  checkTrainConfig,
-  configuredTeacher,
-  isServed,
-  STUDENT_TEACHER,
-  type TrainConfig,
-  trainConfigSchema,
-} from "../../core/loop/train-config.ts";
+import { checkTrainConfig } from "../../core/loop/check-train-config.ts";
+import { configuredTeacher, STUDENT_TEACHER } from "../../core/loop/configured-method.ts";
+import { isServed, type TrainConfig, trainConfigSchema } from "../../core/loop/train-config.ts";
 import { METHOD_IDS, methodSchema } from "../../core/method/index.ts";
 import { isOneOf } from "../../core/one-of.ts";
 import { openFolder } from "../../engine/native/node-folder.ts";

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
+import { checkTrainConfig } from "./check-train-config.ts";
 import { experimentConfigSchema, experimentParts } from "./experiment-config.ts";
-import { checkTrainConfig } from "./train-config.ts";
 
 const given = (more: object) =>
   experimentParts(

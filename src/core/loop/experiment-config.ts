@@ -6,6 +6,7 @@ import { z } from "zod";
 import { InputError } from "../errors.ts";
 import { METHOD_IDS } from "../method/index.ts";
 import { isOneOf } from "../one-of.ts";
+import { namedSchedule } from "./configured-method.ts";
 import {
   type CollectConfig,
   collectConfigSchema,
@@ -13,13 +14,7 @@ import {
   environmentSchema,
   evaluateConfigSchema,
 } from "./live-config.ts";
-import {
-  isServed,
-  namedSchedule,
-  settingsFields,
-  type TrainConfig,
-  trainConfigSchema,
-} from "./train-config.ts";
+import { isServed, settingsFields, type TrainConfig, trainConfigSchema } from "./train-config.ts";
 
 const { device, compute, tokenizer } = evaluateConfigSchema.shape;
 const shared = { $schema: true, environment: true, tokenizer: true, device: true, compute: true } as const;

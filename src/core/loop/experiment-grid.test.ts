@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { checkTrainConfig } from "./check-train-config.ts";
 import { checkExperiment, experimentConfigSchema, methodEntrySchema } from "./experiment-config.ts";
 import { experimentGrid } from "./experiment-grid.ts";
-import { checkTrainConfig } from "./train-config.ts";
 
 const base = {
   environment: { name: "alfworld", games: "games" },

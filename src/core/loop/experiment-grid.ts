@@ -2,6 +2,8 @@
 import { InputError } from "../errors.ts";
 import { type Stage, stagesTaken } from "../method/method.ts";
 import { methodLabel } from "../method/methods.ts";
+import { checkTrainConfig } from "./check-train-config.ts";
+import { configuredMethod, configuredTeacher, STUDENT_TEACHER } from "./configured-method.ts";
 import {
   collectPart,
   evaluatePart,
@@ -11,13 +13,7 @@ import {
   trainPart,
 } from "./experiment-config.ts";
 import type { CollectConfig, EvaluateConfig } from "./live-config.ts";
-import {
-  checkTrainConfig,
-  configuredMethod,
-  configuredTeacher,
-  STUDENT_TEACHER,
-  type TrainConfig,
-} from "./train-config.ts";
+import type { TrainConfig } from "./train-config.ts";
 
 /** A training run of an experiment. */
 export interface GridRun {

@@ -2,11 +2,13 @@
 export type * from "./batch-tokens.ts";
 export * from "./batches.ts";
 export * from "./budget.ts";
+export * from "./check-train-config.ts";
 export * from "./checkpoint.ts";
 export * from "./checkpoint-state.ts";
 export type * from "./codec.ts";
 export * from "./collect.ts";
 export * from "./configured-data.ts";
+export * from "./configured-method.ts";
 export * from "./costs.ts";
 export * from "./data.ts";
 export * from "./evaluation.ts";

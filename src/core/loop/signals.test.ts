@@ -4,10 +4,12 @@ import { contexts, EPISODES, of, options, SETTINGS } from "../../../test/support
 import { MOST_DISTRIBUTION_BYTES } from "../distribution-bound.ts";
 import type { Method, Signal } from "../method/index.ts";
 import type { Trainer } from "../ports.ts";
+import { checkTrainConfig } from "./check-train-config.ts";
+import { configuredMethod } from "./configured-method.ts";
 import { batchRows } from "./rows.ts";
 import { scoreBatch, unscoredItems } from "./score-batch.ts";
 import { train } from "./train.ts";
-import { checkTrainConfig, configuredMethod, trainConfigSchema } from "./train-config.ts";
+import { trainConfigSchema } from "./train-config.ts";
 
 const schedule = (signal?: Signal, epochs = 1): Method => ({
   id: "custom",

@@ -1,14 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { PAPER_SETTINGS } from "../ports.ts";
-import {
-  checkTrainConfig,
-  configuredMethod,
-  configuredSettings,
-  configuredTeacher,
-  namedFiles,
-  trainConfigSchema,
-} from "./train-config.ts";
+import { checkTrainConfig } from "./check-train-config.ts";
+import { configuredMethod, configuredTeacher } from "./configured-method.ts";
+import { configuredSettings, namedFiles, trainConfigSchema } from "./train-config.ts";
 
 const REQUIRED = { episodes: "e.jsonl", teacher: "t", student: "s" };
 const LIVE = {

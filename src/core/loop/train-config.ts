@@ -2,30 +2,16 @@
 import { z } from "zod";
 import { InputError } from "../errors.ts";
 import {
-  asksTeacher,
-  configuredSignal,
   controlSchema,
   METHOD_IDS,
-  METHODS,
-  type Method,
   methodSchema,
-  namedSignal,
   namedSignalSchema,
-  needsLive,
-  type Stage,
   selectionShape,
   stageSchema,
-  stagesTaken,
-  withSelection,
-  writtenMethod,
-  writtenStage,
 } from "../method/index.ts";
-import { isOneOf } from "../one-of.ts";
 import { PAPER_SETTINGS, type StepSettings } from "../ports.ts";
 import type { Episode } from "../record/schema.ts";
-import { selectionOfKeys } from "../retrieval/selection-keys.ts";
 import { environmentSchema, evaluationShape } from "./live-config.ts";
-import { checkSignals } from "./signal-config.ts";
 
 const path = z.string().min(1);
 const files = z.union([path, z.array(path).min(1)]);
@@ -301,29 +287,6 @@ export function namedFiles(value: TrainConfig["library"]): readonly string[] {
 /** Whether a teacher is named by the address of a server that runs it. */
 export const isServed = (teacher: string | undefined): boolean => /^https?:\/\//.test(teacher ?? "");
 
-/** What `teacher` is called where it is the student as the run begins. */
-export const STUDENT_TEACHER = "student";
-
-/**
- * The teacher that a run reads: what the config names, `student` where the method's is the student itself, and null
- * where no stage asks one.
- *
- * @throws InputError where one is missing, or the method says who it is and the config says otherwise
- */
-export function configuredTeacher(config: TrainConfig): string | null {
-  const { teacher: named } = config;
-  const method = configuredMethod(config);
-  if (method.teacher !== undefined && named !== undefined && named !== STUDENT_TEACHER) {
-    throw new InputError(`the teacher of ${method.id} is the student itself: leave it out`, {
-      key: "teacher",
-    });
-  }
-  const teacher = named ?? method.teacher;
-  if (!stagesTaken(method).some(asksTeacher)) return null;
-  if (teacher === undefined) throw new InputError("missing: name a model that scores", { key: "teacher" });
-  return teacher;
-}
-
 /** Whether the student plays what it trains on, so that each response has the ids that were sampled. */
 export function isFreshRun({ sample, environment }: { sample?: unknown; environment?: unknown }): boolean {
   return sample !== undefined || environment !== undefined;
@@ -339,161 +302,6 @@ export function startedPolicy(
 ): string | null {
   const fresh = unit === "task";
   return fresh || steps - (parent?.step ?? 0) > 1 ? policyWords(fresh) : null;
-}
-
-/**
- * The schedule that a config names: its own stages, or those of the method. Commands read the file of a method with the
- * config.
- *
- * @throws InputError for the file of a method that was not read
- */
-export function namedSchedule({ stages, method }: Pick<TrainConfig, "stages" | "method">): Method {
-  if (stages) return { id: "custom", description: "Stages of the config.", stages: stages.map(writtenStage) };
-  if (typeof method !== "string") return writtenMethod(method);
-  if (isOneOf(METHOD_IDS, method)) return METHODS[method];
-  throw new InputError(
-    `expected a method, received ${JSON.stringify(method)}; only commands read a file by its name`,
-    { key: "method" },
-  );
-}
-
-/**
- * The schedule that a config asks for, with its overrides applied. A stage of 0 epochs stays in its place.
- *
- * @throws InputError when `epochs` or `first_epochs` has more entries than there are stages, or no stage has an epoch
- */
-export function configuredMethod(config: TrainConfig): Method {
-  const controlled = withSelection(namedSchedule(config), selectionOfKeys(config));
-  const { epochs = [], first_epochs: first = [], signal } = config;
-  for (const [key, { length }] of Object.entries({ epochs, first_epochs: first })) {
-    if (length > controlled.stages.length)
-      throw new InputError(`${length} entries for ${controlled.stages.length} stages`, { key });
-  }
-  const stages = controlled.stages.map((stage, n) => ({
-    ...(signal === undefined ? stage : withSignal(stage, signal)),
-    epochs: epochs[n] ?? stage.epochs,
-    ...((first[n] ?? 0) === 0 ? {} : { firstEpoch: first[n] }),
-  }));
-  const method = { ...controlled, stages };
-  const begun = stages.findIndex(({ epochs }) => epochs > 0);
-  const later = stages.findIndex(({ firstEpoch }, n) => n !== begun && firstEpoch !== undefined);
-  if (begun >= 0 && later >= 0) {
-    throw new InputError(`expected 0 for stage ${later + 1}: only the first stage that is trained goes on`, {
-      key: "first_epochs",
-    });
-  }
-  if (stagesTaken(method).length === 0) {
-    throw new InputError("at least one stage needs an epoch", {
-      key: config.epochs === undefined ? "stages" : "epochs",
-    });
-  }
-  return method;
-}
-
-function withSignal({ signal: _, ...stage }: Stage, signal: NonNullable<TrainConfig["signal"]>): Stage {
-  return { ...stage, ...configuredSignal(namedSignal(signal)) };
-}
-
-/**
- * What a schema alone cannot say of a config: it trains on episodes or in an environment, graph-conditioned stages need
- * a library, and ids are named once.
- *
- * @throws InputError with the key
- */
-export function checkTrainConfig(config: TrainConfig): void {
-  if (config.environment === undefined && config.episodes === undefined) {
-    throw new InputError("missing: name recorded episodes, or an `environment` to play in", {
-      key: "episodes",
-    });
-  }
-  for (const key of ["episodes", "sample", "episode_ids", "limit"] as const) {
-    if (config.environment !== undefined && config[key] !== undefined) {
-      throw new InputError("is of recorded episodes: it does not go with `environment`", { key });
-    }
-  }
-  if (config.evaluate !== undefined && (config.evaluate.environment ?? config.environment) === undefined) {
-    throw new InputError("missing: name the environment that the student is measured in", {
-      key: "evaluate.environment",
-    });
-  }
-  const { watch } = config;
-  if (watch !== undefined) {
-    if ((watch.episodes ?? config.episodes) === undefined)
-      throw new InputError("missing: name the episodes that the watched decisions are of", {
-        key: "watch.episodes",
-      });
-    const names = watch.decisions.map(({ episode, decision }) => `${JSON.stringify(episode)}, ${decision}`);
-    const again = names.findIndex((name, n) => names.indexOf(name) < n);
-    if (again >= 0)
-      throw new InputError(`${names[again]} is named twice`, { key: `watch.decisions[${again}]` });
-  }
-  for (const key of ["teacher_model", "calibrate_with"] as const) {
-    if (config[key] !== undefined && !isServed(config.teacher)) {
-      throw new InputError("only applies with the address of a server as `teacher`", { key });
-    }
-  }
-  if (config.parent === undefined && config.first_epochs?.some((first) => first > 0)) {
-    throw new InputError("needs `parent`, which took the earlier epochs", {
-      key: "first_epochs",
-    });
-  }
-  const teacher = configuredTeacher(config);
-  if (teacher === STUDENT_TEACHER && config.tinker !== undefined && config.parent !== undefined) {
-    throw new InputError("the student as its own teacher has its weights on the server: name a folder", {
-      key: "teacher",
-    });
-  }
-  const stages = stagesTaken(configuredMethod(config));
-  if (config.library === undefined && stages.some(({ evidence }) => evidence.kind !== "none")) {
-    throw new InputError("missing: graph-conditioned stages retrieve from it", { key: "library" });
-  }
-  if (config.library === undefined && stages.some(({ sampling }) => sampling?.kind === "prefix")) {
-    throw new InputError("missing: the references that are replayed come from it", { key: "library" });
-  }
-  for (const stage of stages) checkStage(stage, config);
-  checkSignals(stages, { teacher: isServed(config.teacher), student: config.tinker !== undefined });
-  const twice = config.episode_ids?.find((id, n, all) => all.indexOf(id) < n);
-  if (twice !== undefined) {
-    throw new InputError(`${JSON.stringify(twice)} is named twice`, { key: "episode_ids" });
-  }
-}
-
-/** What a stage needs of the rest of its run. */
-function checkStage(stage: Stage, { environment, batch_size: batch }: TrainConfig): void {
-  const { name, weights, reward, bridge, sampling } = stage;
-  const refuse = (key: string, reason: string): never => {
-    throw new InputError(`the stage ${JSON.stringify(name)} ${reason}`, { key });
-  };
-  const live = needsLive(stage);
-  if (live !== null && environment === undefined)
-    refuse("environment", `${live}: it needs a live environment, not recorded episodes`);
-  if (environment !== undefined && sampling !== undefined && sampling.kind !== "adaptive-depth") {
-    const { every } = sampling;
-    if (typeof every !== "number" && every[environment.name] === undefined)
-      refuse(
-        "stages",
-        `has no sampling.every for ${environment.name}, only for ${Object.keys(every).join(", ")}`,
-      );
-  }
-  const reads = [
-    ...(weights === undefined || weights.kind === "turn-balanced" ? [] : [`weights by ${weights.kind}`]),
-    ...(sampling?.kind === "adaptive-depth" ? ["an adaptive depth"] : []),
-    ...(bridge === undefined ? [] : ["a bridge"]),
-  ];
-  if (!asksTeacher(stage) && reads.length > 0)
-    refuse("stages", `has ${reads.join(" and ")}, which the teacher's signal decides, and asks no teacher`);
-  // The reward is of an episode, and these weights are of the student's own turns.
-  const terms = [
-    ...(reward === undefined ? [] : ["a reward"]),
-    ...(weights === undefined || weights.kind === "turn-balanced" ? [] : [`weights by ${weights.kind}`]),
-  ];
-  if (bridge !== undefined && terms.length > 0)
-    refuse("stages", `has a bridge beside ${terms.join(" and ")}, of which its row would get none`);
-  if (reward !== undefined && batch < reward.group)
-    refuse(
-      "batch_size",
-      `plays each task ${reward.group} times: expected at least as many, received ${batch}`,
-    );
 }
 
 /**

@@ -5,14 +5,9 @@ import { InputError } from "../../core/errors.ts";
 import { checkTextSize, utf8Text } from "../../core/folder-text.ts";
 import { parseJsonText } from "../../core/json.ts";
 import { budgetSeconds } from "../../core/loop/budget.ts";
-import {
-  checkTrainConfig,
-  isServed,
-  namedFiles,
-  STUDENT_TEACHER,
-  type TrainConfig,
-  trainConfigSchema,
-} from "../../core/loop/train-config.ts";
+import { checkTrainConfig } from "../../core/loop/check-train-config.ts";
+import { STUDENT_TEACHER } from "../../core/loop/configured-method.ts";
+import { isServed, namedFiles, type TrainConfig, trainConfigSchema } from "../../core/loop/train-config.ts";
 import { METHOD_IDS } from "../../core/method/index.ts";
 import { isOneOf } from "../../core/one-of.ts";
 import { describeIssue } from "../../core/record/describe-issue.ts";

@@ -1,7 +1,8 @@
 /** The form of a training config, made from its schema: what each key is, and texts that a user wrote into a config. */
 import { z } from "zod";
 import { InputError } from "../../../core/errors.ts";
-import { checkTrainConfig, type TrainConfig, trainConfigSchema } from "../../../core/loop/train-config.ts";
+import { checkTrainConfig } from "../../../core/loop/check-train-config.ts";
+import { type TrainConfig, trainConfigSchema } from "../../../core/loop/train-config.ts";
 import { describeIssue } from "../../../core/record/describe-issue.ts";
 
 export interface Field {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { librarySummary, taskSummary } from "../../../../test/support/summaries.ts";
-import { configuredMethod, namedFiles } from "../../../core/loop/train-config.ts";
+import { configuredMethod } from "../../../core/loop/configured-method.ts";
+import { namedFiles } from "../../../core/loop/train-config.ts";
 import { methodSelection } from "../../../core/method/index.ts";
 import { PAPER_SETTINGS } from "../../../core/ports.ts";
 import type { FileSummary } from "../../data/model.ts";

@@ -1,12 +1,8 @@
 /** What the training form says: kept outside the view, so that the key `u` and the button do the same. */
 import { create } from "zustand";
+import { configuredMethod, namedSchedule } from "../../../core/loop/configured-method.ts";
 import { ENVIRONMENT_NAMES, type EnvironmentName } from "../../../core/loop/live-config.ts";
-import {
-  configuredMethod,
-  namedSchedule,
-  type TrainConfig,
-  trainConfigSchema,
-} from "../../../core/loop/train-config.ts";
+import { type TrainConfig, trainConfigSchema } from "../../../core/loop/train-config.ts";
 import { METHOD_IDS, METHODS, type Method, methodSelection, type Stage } from "../../../core/method/index.ts";
 import { isOneOf } from "../../../core/one-of.ts";
 import type { Selection } from "../../../core/retrieval/selection.ts";

@@ -1,6 +1,7 @@
 /** What a run of the page reads and needs: from the form, or as the browser kept it. */
 import { InputError } from "../../../core/errors.ts";
-import { configuredMethod, configuredSettings, type TrainConfig } from "../../../core/loop/train-config.ts";
+import { configuredMethod } from "../../../core/loop/configured-method.ts";
+import { configuredSettings, type TrainConfig } from "../../../core/loop/train-config.ts";
 import { teacherOf } from "../../../core/method/index.ts";
 import type { FolderFiles } from "../../data/files/blob-folder.ts";
 import { libraryWorker } from "../../data/library-client.ts";

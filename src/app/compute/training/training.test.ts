@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { fake, Pending, until } from "../../../../test/support/fake.ts";
 import { DeviceError } from "../../../core/errors.ts";
-import { configuredMethod, configuredSettings } from "../../../core/loop/train-config.ts";
+import { configuredMethod } from "../../../core/loop/configured-method.ts";
+import { configuredSettings } from "../../../core/loop/train-config.ts";
 import type { ComputeClient } from "../clients.ts";
 import type { Opened } from "../models/models.ts";
 import { checkConfig } from "../runs/config-fields.ts";

@@ -1,10 +1,6 @@
 /** What a training config comes to, in a sentence. */
-import {
-  configuredMethod,
-  isFreshRun,
-  policyWords,
-  type TrainConfig,
-} from "../../../core/loop/train-config.ts";
+import { configuredMethod } from "../../../core/loop/configured-method.ts";
+import { isFreshRun, policyWords, type TrainConfig } from "../../../core/loop/train-config.ts";
 import { countOf, plural } from "../../../core/plural.ts";
 import { shownName } from "../../base/text/shown-text.ts";
 import { methodWords, stageWord } from "../../compute/training/training-form.ts";

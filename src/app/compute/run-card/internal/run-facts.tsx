@@ -1,5 +1,6 @@
 /** What a run trains, and with what: one line of facts from its config and its start. */
-import { configuredMethod, type TrainConfig } from "../../../../core/loop/train-config.ts";
+import { configuredMethod } from "../../../../core/loop/configured-method.ts";
+import type { TrainConfig } from "../../../../core/loop/train-config.ts";
 import { countOf } from "../../../../core/plural.ts";
 import { trueMinus } from "../../../base/format.ts";
 import { Name } from "../../../base/text/name.tsx";
