@@ -1,14 +1,15 @@
 /** What the command line reads and writes, with each file operation going wrong once: the right answer or one line, and nothing lost. */
+
 import { mkdirSync, readdirSync, symlinkSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 import { describe, expect, it, vi } from "vitest";
 import { asksThroughFaults, diskFaults, FAULTS } from "../../test/support/disk-faults.ts";
 import { FAULTED } from "../../test/support/faulted-modules.ts";
 import type { Fault } from "../../test/support/file-faults.ts";
+import { modelToPlay } from "../../test/support/model-to-play.ts";
 import { fixtureSources } from "../../test/support/scienceworld.ts";
 import { ToyModel } from "../../test/support/toy-model.ts";
 import { InputError } from "../core/errors.ts";
-import { collectConfigSchema } from "../core/loop/index.ts";
 import { recordLine } from "../formats/write.ts";
 import { madeGames, madeText } from "../simulator/made-games.ts";
 import { checkNewFolder, saveCompanions, saveModel } from "./engine/save-model.ts";
@@ -21,6 +22,7 @@ import { writeCatalog } from "./write-catalog.ts";
 
 const { files, folder, orLine } = await diskFaults("gcopd-cli-faults-");
 const { at, write, begin, contents, textOf, inside } = folder;
+const { model, config } = modelToPlay(folder);
 
 async function bytesOf(path: string): Promise<string> {
   const chunks: Uint8Array[] = [];
@@ -44,14 +46,6 @@ const trained = () => {
   write("run/tokenizer/tokenizer.json", "{ }");
   for (const step of [3, 4]) write(`run/checkpoints/step-0000000${step}/model.safetensors`);
 };
-const model = () => {
-  for (const name of ["config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json"])
-    write(`model/${name}`, `{"of":"${name}"}`);
-};
-const made = { count: 1, seed: 1, size: "small" } as const;
-const environment = { name: "alfworld", made, max_decisions: 1, max_tokens: 2 } as const;
-const config = () =>
-  collectConfigSchema.parse({ environment, model: at("model"), repetitions: 2, at_once: 2 });
 
 describe("reading", () => {
   it.each<[string, () => void, () => unknown]>([

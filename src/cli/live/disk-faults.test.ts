@@ -1,25 +1,20 @@
 /** Episodes that a live run plays, with each file operation going wrong once: what was played is kept, and the records are whole. */
+
 import { existsSync, rmSync } from "node:fs";
 import { beforeAll, describe, expect, it } from "vitest";
 import { diskFaults, FAULTS } from "../../../test/support/disk-faults.ts";
 import { FAULTED } from "../../../test/support/faulted-modules.ts";
+import { modelToPlay } from "../../../test/support/model-to-play.ts";
 import { ToyModel, toyCodec } from "../../../test/support/toy-model.ts";
-import { collectConfigSchema, evaluateConfigSchema } from "../../core/loop/index.ts";
+import { evaluateConfigSchema } from "../../core/loop/index.ts";
 import { collect } from "./collect.ts";
 import { evaluate } from "./evaluate.ts";
 import type { PlayRunOptions } from "./play-run.ts";
 
 const { files, folder, orLine } = await diskFaults("gcopd-live-faults-");
 const { at, write, begin, contents, textOf } = folder;
+const { environment, model, config } = modelToPlay(folder);
 
-const model = () => {
-  for (const name of ["config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json"])
-    write(`model/${name}`, `{"of":"${name}"}`);
-};
-const made = { count: 1, seed: 1, size: "small" } as const;
-const environment = { name: "alfworld", made, max_decisions: 1, max_tokens: 2 } as const;
-const config = () =>
-  collectConfigSchema.parse({ environment, model: at("model"), repetitions: 2, at_once: 2 });
 const AT_ONCE = { signal: new AbortController().signal, onNote: () => undefined };
 
 const NO_FILES = /^lock\.|^seconds\.jsonl$/;
