@@ -1,6 +1,6 @@
 /**
  * One card beside several of the same host: scoring and training steps of a model with random weights, and where the
- * time of a step goes. `npm run bench -- cards [--cards 2] [--compute f16] [--size 1.7B] [--items 32] [--sum]`; on a host
+ * time of a step goes. `npm run bench -- cards [--cards 2] [--compute f16] [--size 1.7B] [--items 32] [--exchange f32,bf16] [--sum]`; on a host
  * without cards, processes on the software adapter or the processor with a tiny model. `--host-sum` measures the way of
  * gradients through shared memory alone, without cards (`support/host-sum.ts`).
  */
@@ -13,6 +13,7 @@ import { PAPER_SETTINGS, type TrainItem } from "../src/core/ports.ts";
 import { uniforms } from "../src/core/seeded.ts";
 import { Cards, CardsScorer, CardsTrainer, processCards, serveCard } from "../src/engine/cards/index.ts";
 import type { CardCalls } from "../src/engine/cards/protocol.ts";
+import type { PieceFormat } from "../src/tensor/index.ts";
 import { benchHostSum, serveHostSum } from "./support/host-sum.ts";
 
 const SIZES = {
@@ -137,12 +138,19 @@ async function measure(
   numbers: readonly number[],
   folder: string,
   items: readonly TrainItem[],
-  options: { compute: "f32" | "f16"; device: "webgpu" | "cpu"; repeats: number; sum: boolean },
+  options: {
+    compute: "f32" | "f16";
+    device: "webgpu" | "cpu";
+    repeats: number;
+    sum: boolean;
+    exchange: PieceFormat;
+  },
 ): Promise<Times> {
   const cards = await Cards.open({
     ...processCards(numbers, [process.argv[1]!, "serve-card"]),
     device: options.device,
     compute: options.compute,
+    exchange: options.exchange,
   });
   try {
     const parts: Record<string, number> = {};
@@ -211,6 +219,7 @@ async function main(): Promise<void> {
       repeats: { type: "string", default: "3" },
       device: { type: "string", default: "webgpu" },
       sum: { type: "boolean", default: false },
+      exchange: { type: "string", default: "f32,bf16" },
       "host-sum": { type: "boolean", default: false },
     },
   });
@@ -223,6 +232,7 @@ async function main(): Promise<void> {
   const count = Number(values.items ?? (real ? 32 : 4));
   const [prompt, response] = size === "tiny" ? [100, 20] : [2048, 96];
   const items = decisions(count, prompt, response, SIZES[size].vocabulary);
+  const exchanges = values.exchange.split(",") as PieceFormat[];
   const options = {
     compute: values.compute === "f16" ? "f16" : "f32",
     device: values.device === "cpu" ? "cpu" : "webgpu",
@@ -236,12 +246,15 @@ async function main(): Promise<void> {
     const tokens = count * (prompt + response);
     const rows: string[][] = [];
     let one: Times | undefined;
-    for (let n = 1; n <= most; n *= 2) {
-      const times = await measure([...Array(n).keys()], folder, items, options);
+    const measured: [number, PieceFormat][] = [[1, exchanges[0]!]];
+    for (let n = 2; n <= most; n *= 2) for (const exchange of exchanges) measured.push([n, exchange]);
+    for (const [n, exchange] of measured) {
+      const times = await measure([...Array(n).keys()], folder, items, { ...options, exchange });
       one ??= times;
       const { backward = 0, sum = 0, update = 0 } = times.parts;
       rows.push([
         String(n),
+        n === 1 ? "" : exchange,
         ...(["score", "step"] as const).flatMap((what) => [
           times[what].toFixed(2),
           Math.round(tokens / times[what]).toLocaleString("en"),
@@ -253,6 +266,7 @@ async function main(): Promise<void> {
     console.log(`Qwen3 ${size}, ${count} decisions of ${prompt} + ${response} tokens, ${options.compute}\n`);
     const head = [
       "cards",
+      "gradients in",
       "scoring s",
       "tokens/s",
       "beside 1",

@@ -79,7 +79,7 @@ export function serveHostSum(): void {
     if (sum === undefined) {
       const slots = stores[round % variants.length]!;
       const send = (to: number, message: SumMessage) => post({ type: "mail", to, round, message });
-      sum = new GradientSum({ rank, cards, slots, send });
+      sum = new GradientSum({ rank, cards, slots, format: "f32", send });
       sums.set(round, sum);
     }
     return sum;
@@ -103,7 +103,7 @@ export function serveHostSum(): void {
     } else {
       for (const t of tensors.flat()) {
         const length = t.shape[0]!;
-        await backend.pieces.write(t, 0, length, "replace", async (bytes) =>
+        await backend.pieces.write(t, 0, length, "f32", "replace", async (bytes) =>
           refill(new Float32Array(bytes.buffer, bytes.byteOffset, length)),
         );
       }
@@ -115,7 +115,7 @@ export function serveHostSum(): void {
       sums.delete(message.round);
       const hash = createHash("sha256");
       for (const t of tensors.flat())
-        await backend.pieces.read(t, 0, t.shape[0]!, async (bytes) => void hash.update(bytes));
+        await backend.pieces.read(t, 0, t.shape[0]!, "f32", async (bytes) => void hash.update(bytes));
       post({ type: "done", milliseconds, digest: hash.digest("hex") });
     }
   };

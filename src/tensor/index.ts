@@ -26,6 +26,7 @@ export {
 } from "./memory-plan.ts";
 export { readModelHeader } from "./model-header.ts";
 export { type ModelWork, passTokens, type Sequence } from "./packing.ts";
+export type { PieceFormat } from "./pieces.ts";
 export { prefixBytesPerToken } from "./prefix-store.ts";
 export { createReferenceBackend } from "./reference/index.ts";
 export type { KeyRange, Tensor } from "./tensor.ts";

@@ -1,7 +1,7 @@
 /** One card's side: it holds a device and models, and does what it is asked, one call at a time. */
 import { createHash } from "node:crypto";
 import type { FolderWriter, WorkOptions } from "../../core/ports.ts";
-import type { Backend } from "../../tensor/index.ts";
+import type { Backend, PieceFormat } from "../../tensor/index.ts";
 import { ModelScorer, ModelTrainer, type PlannedDevice } from "../native/index.ts";
 import { createNodeBackend } from "../native/node.ts";
 import { openFolder } from "../native/node-folder.ts";
@@ -28,6 +28,7 @@ interface OpenDevice {
   backend: Backend;
   rank: number;
   cards: number;
+  exchange: PieceFormat;
   slots: Slots;
 }
 
@@ -36,7 +37,7 @@ async function weightsDigest(backend: Backend, { parameters, steps }: ModelTrain
   const tensor = parameters[steps % parameters.length]!;
   const length = tensor.shape.reduce((a, b) => a * b, 1);
   let digest = "";
-  await backend.pieces.read(tensor, 0, Math.min(DIGEST_VALUES, length), async (bytes) => {
+  await backend.pieces.read(tensor, 0, Math.min(DIGEST_VALUES, length), "f32", async (bytes) => {
     digest = createHash("sha256").update(bytes).digest("hex");
   });
   return digest;
@@ -102,11 +103,11 @@ export class Card {
   }
 
   readonly #handlers: Handlers = {
-    open: async ({ rank, cards, device, compute, slots: plan }) => {
+    open: async ({ rank, cards, device, compute, exchange, slots: plan }) => {
       const notes: string[] = [];
       const slots = await Slots.open(plan);
       const backend = await createNodeBackend(device, { compute, onNote: (note) => notes.push(note) });
-      this.#device = { backend, rank, cards, slots };
+      this.#device = { backend, rank, cards, exchange, slots };
       const planned: PlannedDevice = backend;
       const { kind, description, compute: format, packTokens } = backend;
       const { software = false, largestBuffer = Number.POSITIVE_INFINITY } = planned;
@@ -207,11 +208,11 @@ export class Card {
 
   /** Made by whoever comes first: another card's mail, or the call. */
   #sum(round: number): GradientSum {
-    const { rank, cards, slots } = this.#opened();
+    const { rank, cards, exchange, slots } = this.#opened();
     let sum = this.#sums.get(round);
     if (sum === undefined) {
       const send = (to: number, message: SumMessage) => this.#post({ type: "mail", to, round, message });
-      sum = new GradientSum({ rank, cards, slots, send });
+      sum = new GradientSum({ rank, cards, slots, format: exchange, send });
       this.#sums.set(round, sum);
     }
     return sum;

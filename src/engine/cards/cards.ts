@@ -1,6 +1,7 @@
 /** The cards of one host that work together: a process for each, and the way to it. */
 import { DeviceError, InputError } from "../../core/errors.ts";
 import type { WorkOptions } from "../../core/ports.ts";
+import type { PieceFormat } from "../../tensor/index.ts";
 import type { DeviceChoice, PlannedDevice } from "../native/index.ts";
 import { type CardCalls, type CardLink, type CardMethod, type FromCard, receivedError } from "./protocol.ts";
 import { createSlotFiles, type SlotPlan, Slots } from "./slots.ts";
@@ -11,6 +12,8 @@ export interface CardsOptions {
   device: DeviceChoice;
   /** Format of the operands of matrix products on WebGPU; f32 when absent. */
   compute?: "f32" | "f16";
+  /** How gradients travel between the cards; when absent bf16 where products take f16 operands, else f32. */
+  exchange?: PieceFormat;
   /** A way to each card, begun again. */
   link: (card: number) => CardLink;
   /** One line for a person. */
@@ -70,6 +73,7 @@ export class Cards {
    */
   static async open(options: CardsOptions): Promise<Cards> {
     const { cards: numbers, device, compute = "f32", onNote } = options;
+    const exchange = options.exchange ?? (compute === "f16" ? "bf16" : "f32");
     const plan = await createSlotFiles(numbers.length, options.slots);
     const cards = new Cards(options);
     try {
@@ -79,6 +83,7 @@ export class Cards {
         cards: numbers.length,
         device,
         compute,
+        exchange,
         slots: plan,
       }));
       opened.forEach(({ description, notes }, rank) => {

@@ -9,7 +9,8 @@
  * them once, between the memory that the card reads and writes and the slots. The sum itself is the card's work: on the
  * processor it would take G more of copies (docs/performance.md counts them).
  */
-import type { Backend, Tensor } from "../../tensor/index.ts";
+import type { Backend, PieceFormat, Tensor } from "../../tensor/index.ts";
+import { pieceBytes } from "../../tensor/pieces.ts";
 import type { SlotStore } from "./slots.ts";
 import { WorkQueue } from "./work-queue.ts";
 
@@ -35,6 +36,8 @@ export interface GradientSumOptions {
   rank: number;
   cards: number;
   slots: SlotStore;
+  /** How parts and sums travel. */
+  format: PieceFormat;
   send: (to: number, message: SumMessage) => void;
 }
 
@@ -83,7 +86,7 @@ export class GradientSum {
     compute: (add: (tensors: readonly Tensor[]) => void) => Promise<R>,
     signal?: AbortSignal,
   ): Promise<R> {
-    const { rank, cards, slots } = this.#options;
+    const { rank, cards, slots, format } = this.#options;
     if (cards === 1) return compute(() => {});
     signal?.throwIfAborted();
     const stopped = new AbortController();
@@ -118,7 +121,7 @@ export class GradientSum {
     const queues = [contribute, own, adopt];
     const add = (tensors: readonly Tensor[]) => {
       stopped.signal.throwIfAborted();
-      for (const piece of cut(tensors, slots.plan.bytes / 4)) {
+      for (const piece of cut(tensors, slots.plan.bytes / pieceBytes(1, format))) {
         const k = pieces.push(piece) - 1;
         for (const queue of k % cards === rank ? [own] : [contribute, adopt]) queue.push(k);
       }
@@ -149,9 +152,9 @@ export class GradientSum {
     readers: readonly number[],
     aborted: Promise<never>,
   ): Promise<void> {
-    const { rank, slots, send } = this.#options;
+    const { rank, slots, format, send } = this.#options;
     const slot = await Promise.race([this.#free[kind].take(), aborted]);
-    await backend.pieces.read(tensor, at, count, (bytes) => slots.write(rank, slot, bytes));
+    await backend.pieces.read(tensor, at, count, format, (bytes) => slots.write(rank, slot, bytes));
     for (const reader of readers) send(reader, { kind, piece, slot });
   }
 
@@ -165,11 +168,10 @@ export class GradientSum {
     aborted: Promise<never>,
   ): Promise<void> {
     const slot = await Promise.race([this.#arrival(`${kind} ${piece} ${from}`), aborted]);
+    const { slots, format, send } = this.#options;
     const how = kind === "part" ? "add" : "replace";
-    await backend.pieces.write(tensor, at, count, how, (bytes) =>
-      this.#options.slots.read(from, slot, bytes),
-    );
-    this.#options.send(from, { kind: "free", slot });
+    await backend.pieces.write(tensor, at, count, format, how, (bytes) => slots.read(from, slot, bytes));
+    send(from, { kind: "free", slot });
   }
 
   #arrival(key: string): Promise<number> {

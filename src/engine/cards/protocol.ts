@@ -11,14 +11,21 @@ import type {
   StepSettings,
   TrainItem,
 } from "../../core/ports.ts";
-import type { WeightChoice } from "../../tensor/index.ts";
+import type { PieceFormat, WeightChoice } from "../../tensor/index.ts";
 import type { DeviceChoice, GradientReport, PassOptions, PlannedDevice } from "../native/index.ts";
 import type { SumMessage } from "./gradient-sum.ts";
 import type { SlotPlan } from "./slots.ts";
 
 /** What a card can be asked for: the arguments and the answer of each. `model` is a number that `load` was given. */
 export interface CardCalls {
-  open(of: { rank: number; cards: number; device: DeviceChoice; compute: "f32" | "f16"; slots: SlotPlan }): {
+  open(of: {
+    rank: number;
+    cards: number;
+    device: DeviceChoice;
+    compute: "f32" | "f16";
+    exchange: PieceFormat;
+    slots: SlotPlan;
+  }): {
     kind: "webgpu" | "cpu";
     description: string;
     notes: string[];

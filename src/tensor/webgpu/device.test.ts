@@ -254,8 +254,8 @@ test("memory that is refused to a read is told as that, once; the next read is r
   };
   for (const read of [
     () => own.read(t),
-    () => own.pieces.read(t, 0, 4, async () => {}),
-    () => own.pieces.write(t, 0, 4, "add", async (bytes) => void bytes.fill(0)),
+    () => own.pieces.read(t, 0, 4, "f32", async () => {}),
+    () => own.pieces.write(t, 0, 4, "f32", "add", async (bytes) => void bytes.fill(0)),
   ]) {
     refuse();
     await expect(read()).rejects.toMatchObject({ name: "DeviceError", fault: "memory" });

@@ -1,6 +1,8 @@
 import type { Backend } from "../backend.ts";
-import { checkPiece, type PieceTransfer } from "../pieces.ts";
+import { checkPiece, type PieceTransfer, pieceBytes } from "../pieces.ts";
+import bf16 from "./bf16-pieces.wgsl?raw";
 import { type Commands, checkAlive } from "./commands.ts";
+import { groupsOf } from "./context.ts";
 import { type DeviceHealth, MAP_READ, MAP_WRITE, USAGE } from "./device.ts";
 import { type GpuTensor, type Memory, WINDOW_STEP } from "./memory.ts";
 
@@ -37,55 +39,77 @@ export function gpuPieces(
     idle[kind].push(buffer);
   }
 
-  function addTo(t: GpuTensor, at: number, given: GpuTensor): void {
-    const { length: count } = given;
+  /** Has `work` change the values at, at + 1, … of a tensor in place. */
+  function change(t: GpuTensor, at: number, count: number, work: (part: GpuTensor) => void): void {
     // A kernel goes by whole vec4s, and may touch what lies behind a tensor but not behind a piece.
     if (at % WINDOW_STEP === 0 && (count % 4 === 0 || at + count === t.length)) {
-      addInPlace(t.window(at, [count]), given);
+      work(t.window(at, [count]));
       return;
     }
     // A kernel cannot be bound to any place of a tensor.
-    const own = memory.allocate([count], "f32");
-    try {
+    memory.scope(() => {
+      const own = memory.allocate([count], "f32");
       commands.copy(t, at * 4, own, 0, count * 4);
-      addInPlace(own, given);
+      work(own);
       commands.copy(own, 0, t, at * 4, count * 4);
-    } finally {
-      memory.free(own);
-    }
+    });
   }
 
+  function run(entry: string, letters: string, part: GpuTensor, halves: GpuTensor): void {
+    const count = Math.ceil(part.length / 4);
+    commands.dispatch({
+      kernel: { source: bf16, entry, buffers: letters },
+      buffers: [part, halves],
+      groups: groupsOf(count),
+      uints: [count],
+      work: 4 * part.length,
+    });
+  }
+
+  /** Room for so many values of bf16, up to whole vec4s. */
+  const halvesOf = (count: number): GpuTensor => memory.allocate([2 * Math.ceil(count / 4)], "u32");
+
   return {
-    read: (t, at, count, use) =>
+    read: (t, at, count, format, use) =>
       staged("read", count * 4, async (staging) => {
         checkAlive(t);
         checkPiece(t, t.length, at, count);
-        commands.copyRaw(t.buffer, at * 4, staging, 0, count * 4);
+        const bytes = pieceBytes(count, format);
+        const mapped = wholeWords(bytes);
+        if (format === "f32") commands.copyRaw(t.buffer, at * 4, staging, 0, bytes);
+        else
+          memory.scope(() => {
+            const halves = halvesOf(count);
+            change(t, at, count, (part) => run("round_to", "ww", part, halves));
+            commands.copyRaw(halves.buffer, 0, staging, 0, mapped);
+          });
         commands.flush();
-        await health.until(staging.mapAsync(MAP_READ, 0, count * 4));
-        await use(new Uint8Array(staging.getMappedRange(0, count * 4)));
+        await health.until(staging.mapAsync(MAP_READ, 0, mapped));
+        await use(new Uint8Array(staging.getMappedRange(0, mapped), 0, bytes));
         staging.unmap();
       }),
 
-    write: (t, at, count, how, fill) =>
+    write: (t, at, count, format, how, fill) =>
       staged("write", count * 4, async (staging) => {
         checkPiece(t, t.length, at, count);
-        await health.until(staging.mapAsync(MAP_WRITE, 0, count * 4));
-        await fill(new Uint8Array(staging.getMappedRange(0, count * 4)));
+        const bytes = pieceBytes(count, format);
+        const mapped = wholeWords(bytes);
+        await health.until(staging.mapAsync(MAP_WRITE, 0, mapped));
+        await fill(new Uint8Array(staging.getMappedRange(0, mapped), 0, bytes));
         staging.unmap();
         checkAlive(t);
-        if (how === "replace") {
-          commands.copyRaw(staging, 0, t.buffer, at * 4, count * 4);
+        if (format === "f32" && how === "replace") {
+          commands.copyRaw(staging, 0, t.buffer, at * 4, bytes);
           t.version++;
-        } else {
-          const given = memory.allocate([count], "f32");
-          try {
-            commands.copyRaw(staging, 0, given.buffer, 0, count * 4);
-            addTo(t, at, given);
-          } finally {
-            memory.free(given);
-          }
-        }
+        } else
+          memory.scope(() => {
+            const given = format === "f32" ? memory.allocate([count], "f32") : halvesOf(count);
+            commands.copyRaw(staging, 0, given.buffer, 0, mapped);
+            change(t, at, count, (part) => {
+              if (format === "f32") addInPlace(part, given);
+              else run(`${how}_rounded`, "wr", part, given);
+            });
+          });
         commands.flush();
       }),
 
@@ -94,4 +118,9 @@ export function gpuPieces(
         for (const buffer of idle[kind].splice(0)) buffer.destroy();
     },
   };
+}
+
+/** Copies and mapped ranges take whole words of 32 bits. */
+function wholeWords(bytes: number): number {
+  return Math.ceil(bytes / 4) * 4;
 }
