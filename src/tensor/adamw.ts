@@ -101,10 +101,12 @@ export class AdamW {
     const { backend } = this.model;
     const loader = new WeightLoader(backend, stored);
     try {
-      for (const [name, { m, v }] of this.#moments) {
-        await loader.fill(m, `m/${name}`);
-        await loader.fill(v, `v/${name}`);
-      }
+      await loader.fill(
+        [...this.#moments].flatMap(([name, { m, v }]): [Tensor, string][] => [
+          [m, `m/${name}`],
+          [v, `v/${name}`],
+        ]),
+      );
       this.steps = steps;
     } catch (error) {
       for (const { m, v } of this.#moments.values()) for (const moment of [m, v]) backend.fill(moment, 0);

@@ -10,7 +10,7 @@ const SINGLE = "model.safetensors";
 const INDEX = "model.safetensors.index.json";
 
 /** Bytes read at once: large enough to be fast, small beside any tensor that matters. */
-const PIECE = 32 * 2 ** 20;
+const PIECE = 4 * 2 ** 20;
 
 /** A tensor and the file that it lies in. */
 export interface StoredTensor extends TensorEntry {

@@ -125,13 +125,16 @@ export class LanguageModel {
       work.onProgress?.(done, total);
     });
     try {
-      for (const [name, shape] of shapes) {
-        const stored = storedName(name);
-        const format = weightFormat(work.weights ?? "f32", name, shape, checkpoint.format(stored, shape));
-        const t = backend.allocateWeight(format, shape);
-        parameters.set(name, t);
-        await loader.fill(t, stored);
-      }
+      const wanted = function* (): Generator<[Tensor, string]> {
+        for (const [name, shape] of shapes) {
+          const stored = storedName(name);
+          const format = weightFormat(work.weights ?? "f32", name, shape, checkpoint.format(stored, shape));
+          const t = backend.allocateWeight(format, shape);
+          parameters.set(name, t);
+          yield [t, stored];
+        }
+      };
+      await loader.fill(wanted());
       await backend.sync();
       await backend.tune?.(modelShapes(config, backend.packTokens, "forward"));
       return new LanguageModel(backend, config, parameters, folder.name);

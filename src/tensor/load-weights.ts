@@ -20,6 +20,9 @@ export const WEIGHT_CHOICES = [
 /** Bytes handed to a device before they are waited for: its queue keeps a copy of each piece until then. */
 const MOST_PENDING = 256 * 2 ** 20;
 
+/** Rows whose width is a multiple of this begin where the device can widen them (`Backend.writeBf16`). */
+const WIDENED = 64;
+
 const STORED: Readonly<Record<FloatFormat, WeightFormat>> = { F32: "f32", F16: "f16", BF16: "bf16" };
 
 /**
@@ -49,14 +52,20 @@ export class WeightLoader {
     private readonly onPiece?: (bytes: number) => void,
   ) {}
 
-  /** Fills `t` with the tensor `name`. An InputError names a value that is not finite or does not fit the format. */
-  async fill(t: Tensor, name: string): Promise<void> {
-    const { backend, checkpoint, signal } = this;
-    if (t.dtype === "u32") throw new Error(`${name}: weights are not u32`);
-    const width = t.shape.at(-1) ?? 1;
-    for await (const { row, bytes, format } of checkpoint.rows(name, t.shape, signal)) {
-      const words = packRows(t.dtype, width, format, bytes, row, checkpoint.where(name));
-      backend.writeWords(t, wordOfRow(t.dtype, width, row), words);
+  /**
+   * Fills each tensor with the one of that name, as the file is read ahead. An InputError names a value that is not
+   * finite or does not fit the format.
+   */
+  async fill(wanted: Iterable<readonly [Tensor, string]>): Promise<void> {
+    const { backend, checkpoint } = this;
+    for await (const { t, name, row, bytes, format } of readAhead(this.#pieces(wanted))) {
+      if (t.dtype === "u32") throw new Error(`${name}: weights are not u32`);
+      const width = t.shape.at(-1) ?? 1;
+      const widens = t.dtype === "f32" && format === "BF16" && width % WIDENED === 0;
+      const writeBf16 = widens ? backend.writeBf16 : undefined;
+      const words = packRows(writeBf16 ? "bf16" : t.dtype, width, format, bytes, row, checkpoint.where(name));
+      if (writeBf16) writeBf16(t, row, words);
+      else backend.writeWords(t, wordOfRow(t.dtype, width, row), words);
       this.#pending += words.byteLength;
       if (this.#pending >= MOST_PENDING) {
         await backend.sync();
@@ -64,5 +73,27 @@ export class WeightLoader {
       }
       this.onPiece?.(bytes.length);
     }
+  }
+
+  async *#pieces(wanted: Iterable<readonly [Tensor, string]>) {
+    for (const [t, name] of wanted)
+      for await (const piece of this.checkpoint.rows(name, t.shape, this.signal)) yield { t, name, ...piece };
+  }
+}
+
+/** The same values, each asked for while the one before is used. Nothing is asked for any more once this has ended. */
+async function* readAhead<T>(source: AsyncGenerator<T, void>): AsyncGenerator<T, void> {
+  let next = source.next();
+  try {
+    for (;;) {
+      const { done, value } = await next;
+      if (done) return;
+      next = source.next();
+      // Whoever comes back for it is told of its error.
+      next.catch(() => {});
+      yield value;
+    }
+  } finally {
+    await Promise.allSettled([next, source.return()]);
   }
 }

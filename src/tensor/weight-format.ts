@@ -246,8 +246,26 @@ function halvesOf(bytes: Uint8Array): Uint16Array {
 
 /** Index of the first NaN or infinity (all bits of `exponent` set) among 16-bit floats, or −1. */
 function firstSpecial(halves: Uint16Array, exponent: number): number {
-  for (let i = 0; i < halves.length; i++) if ((halves[i]! & exponent) === exponent) return i;
-  return -1;
+  const words = new Uint32Array(
+    halves.buffer,
+    halves.byteOffset,
+    halves.byteOffset % 4 === 0 ? halves.length >> 1 : 0,
+  );
+  if (words.length > 0 && !anySpecial(words, exponent)) {
+    const rest = 2 * words.length;
+    return rest < halves.length && (halves[rest]! & exponent) === exponent ? rest : -1;
+  }
+  return halves.findIndex((half) => (half & exponent) === exponent);
+}
+
+/** Whether there is one, two values at a time: adding the exponent's last bit carries into the sign where all are set. */
+function anySpecial(words: Uint32Array, exponent: number): boolean {
+  const all = exponent | (exponent << 16);
+  const last = all & -all & 0xffff;
+  const lasts = last | (last << 16);
+  let carried = 0;
+  for (let i = 0; i < words.length; i++) carried |= (words[i]! & all) + lasts;
+  return (carried & 0x80008000) !== 0;
 }
 
 function wordsOf(halves: Uint16Array): Uint32Array {

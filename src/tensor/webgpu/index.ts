@@ -37,7 +37,7 @@ import { transferOperations } from "./transfer.ts";
 import { createTuner, type TuningOptions } from "./tuner.ts";
 import type { MatrixPass, MatrixTiles } from "./tuning.ts";
 import { Tuning, type TuningEntries } from "./tuning.ts";
-import { expandWeight } from "./weights.ts";
+import { expandWeight, writeBf16 } from "./weights.ts";
 
 export {
   type ComputeDevice,
@@ -195,6 +195,7 @@ export async function createWebGpuBackend(
       return peakBytes;
     },
     ...transfer,
+    writeBf16: (t, row, words) => writeBf16(context, t, row, words),
     ...linearOperations(context, elementwise.swiglu),
     ...elementwise,
     pieces,
