@@ -160,11 +160,12 @@ class Session {
       const [most, card] = [await stopTab(), stopCard().card];
       await collectGarbage(this.page);
       const rest = await memoryNow(this.browser);
-      this.#rows.push({
+      const row: Row = {
         ...{ what, seconds: time, tab: [most.own, rest.tab], gpu: [most.gpu, rest.gpu] },
         card: [card, cardNow().card],
-      });
-      console.error(`… ${time.toFixed(2)} s`);
+      };
+      this.#rows.push(row);
+      console.error(`… ${cellsOf(row).join(" | ")}`);
     } catch (error) {
       stopCard();
       await stopTab().catch(() => undefined);
@@ -185,15 +186,10 @@ class Session {
   }
 
   print(title: string): void {
-    const pair = (sizes: Row["card"]): string =>
-      sizes.map((size) => size?.toLocaleString("en", { maximumFractionDigits: 0 }) ?? "").join(" / ");
     console.log(`\n${title}\n`);
     table(
       ["what", "seconds", "tab MB, highest", "at rest", "GPU process MB, highest / at rest", "card MB"],
-      this.#rows.map(({ what, seconds, tab: [highest, rest], gpu, card }) => [
-        ...[what, seconds.toFixed(2), pair([highest]), pair([rest]), pair(gpu)],
-        card[0] === undefined ? "" : pair(card),
-      ]),
+      this.#rows.map((row) => [row.what, ...cellsOf(row)]),
     );
     // Both read what was just written, from memory.
     console.log("");
@@ -206,6 +202,13 @@ class Session {
     );
     for (const note of this.notes) console.log(`\n${note}`);
   }
+}
+
+function cellsOf({ seconds, tab: [highest, rest], gpu, card }: Row): string[] {
+  const sizes = (megabytes: Row["card"]): string =>
+    megabytes.map((size) => size?.toLocaleString("en", { maximumFractionDigits: 0 })).join(" / ");
+  const cells = [seconds.toFixed(2), sizes([highest]), sizes([rest]), sizes(gpu)];
+  return [...cells, card[0] === undefined ? "" : sizes(card)];
 }
 
 function table(head: string[], rows: string[][]): void {
