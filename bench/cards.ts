@@ -1,11 +1,10 @@
 /**
  * One card beside several of the same host: scoring and training steps of a model with random weights, and where the
- * time of a step goes. `npm run bench -- cards [--cards 2] [--compute f16] [--size 1.7B] [--items 32] [--exchange f32,bf16] [--sum]`; on a host
- * without cards, processes on the software adapter or the processor with a tiny model. `--host-sum` measures the way of
+ * time of a step goes. `npm run bench -- cards [--cards 2] [--compute f16] [--model 1.7b] [--items 32] [--exchange f32,bf16]
+ * [--sum]`; on a host without cards, processes on the software adapter or the processor with a tiny model. `--host-sum` measures the way of
  * gradients through shared memory alone, without cards (`support/host-sum.ts`).
  */
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { open } from "node:fs/promises";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -15,92 +14,11 @@ import { Cards, CardsScorer, CardsTrainer, processCards, serveCard } from "../sr
 import type { CardCalls } from "../src/engine/cards/protocol.ts";
 import type { PieceFormat } from "../src/tensor/index.ts";
 import { benchHostSum, serveHostSum } from "./support/host-sum.ts";
-
-const SIZES = {
-  tiny: { hidden: 64, inner: 192, layers: 2, heads: 4, groups: 2, head: 16, vocabulary: 1880 },
-  "0.6B": { hidden: 1024, inner: 3072, layers: 28, heads: 16, groups: 8, head: 128, vocabulary: 151_936 },
-  "1.7B": { hidden: 2048, inner: 6144, layers: 28, heads: 16, groups: 8, head: 128, vocabulary: 151_936 },
-} as const;
-type Size = keyof typeof SIZES;
+import { writeModel } from "./support/model-folder.ts";
+import { sizeNamed } from "./support/options.ts";
+import { modelName } from "./support/qwen3-sizes.ts";
 
 const SETTINGS = PAPER_SETTINGS;
-
-/** A folder with random bf16 weights: one block of values, normal(0, 0.02), over and over; norms of 1. */
-async function writeModel(folder: string, size: Size): Promise<void> {
-  const { hidden: d, inner: f, layers, heads, groups, head, vocabulary } = SIZES[size];
-  writeFileSync(
-    join(folder, "config.json"),
-    JSON.stringify({
-      architectures: ["Qwen3ForCausalLM"],
-      model_type: "qwen3",
-      hidden_size: d,
-      intermediate_size: f,
-      num_hidden_layers: layers,
-      num_attention_heads: heads,
-      num_key_value_heads: groups,
-      head_dim: head,
-      vocab_size: vocabulary,
-      max_position_embeddings: 40_960,
-      rms_norm_eps: 1e-6,
-      rope_theta: 1e6,
-      tie_word_embeddings: true,
-      hidden_act: "silu",
-      attention_bias: false,
-    }),
-  );
-  const shapes: [string, number[]][] = [
-    ["model.embed_tokens.weight", [vocabulary, d]],
-    ["model.norm.weight", [d]],
-  ];
-  for (let layer = 0; layer < layers; layer++) {
-    const of = (name: string, shape: number[]) =>
-      shapes.push([`model.layers.${layer}.${name}.weight`, shape]);
-    of("input_layernorm", [d]);
-    of("self_attn.q_proj", [heads * head, d]);
-    of("self_attn.k_proj", [groups * head, d]);
-    of("self_attn.v_proj", [groups * head, d]);
-    of("self_attn.q_norm", [head]);
-    of("self_attn.k_norm", [head]);
-    of("self_attn.o_proj", [d, heads * head]);
-    of("post_attention_layernorm", [d]);
-    of("mlp.gate_proj", [f, d]);
-    of("mlp.up_proj", [f, d]);
-    of("mlp.down_proj", [d, f]);
-  }
-  const header: Record<string, object> = {};
-  let at = 0;
-  for (const [name, shape] of shapes) {
-    const bytes = 2 * shape.reduce((a, b) => a * b, 1);
-    header[name] = { dtype: "BF16", shape, data_offsets: [at, at + bytes] };
-    at += bytes;
-  }
-  const text = Buffer.from(JSON.stringify(header));
-  const length = Buffer.alloc(8);
-  length.writeBigUInt64LE(BigInt(text.length));
-  const block = randomBlock(2 ** 22);
-  const ones = new Uint16Array(2 ** 16).fill(0x3f80);
-  const file = await open(join(folder, "model.safetensors"), "w");
-  await file.write(length);
-  await file.write(text);
-  for (const [, shape] of shapes) {
-    const source = Buffer.from((shape.length === 1 ? ones : block).buffer);
-    for (let left = 2 * shape.reduce((a, b) => a * b, 1); left > 0; ) {
-      const { bytesWritten } = await file.write(source, 0, Math.min(left, source.length));
-      left -= bytesWritten;
-    }
-  }
-  await file.close();
-}
-
-function randomBlock(count: number): Uint16Array {
-  const next = uniforms(1);
-  const values = Float32Array.from(
-    { length: count },
-    () => 0.02 * Math.sqrt(-2 * Math.log(1 - next())) * Math.cos(2 * Math.PI * next()),
-  );
-  const bits = new Uint32Array(values.buffer);
-  return Uint16Array.from(bits, (word) => word >>> 16);
-}
 
 function decisions(count: number, prompt: number, response: number, vocabulary: number): TrainItem[] {
   const next = uniforms(2);
@@ -214,7 +132,7 @@ async function main(): Promise<void> {
     options: {
       cards: { type: "string", default: "2" },
       compute: { type: "string", default: "f32" },
-      size: { type: "string" },
+      model: { type: "string" },
       items: { type: "string" },
       repeats: { type: "string", default: "3" },
       device: { type: "string", default: "webgpu" },
@@ -228,10 +146,11 @@ async function main(): Promise<void> {
     return;
   }
   const real = existsSync("/dev/nvidia0") || existsSync("/dev/dri/renderD128");
-  const size = (values.size ?? (real ? "1.7B" : "tiny")) as Size;
+  const size = values.model ?? (real ? "1.7b" : "tiny");
+  const config = sizeNamed(size);
   const count = Number(values.items ?? (real ? 32 : 4));
   const [prompt, response] = size === "tiny" ? [100, 20] : [2048, 96];
-  const items = decisions(count, prompt, response, SIZES[size].vocabulary);
+  const items = decisions(count, prompt, response, config.vocabularySize);
   const exchanges = values.exchange.split(",") as PieceFormat[];
   const options = {
     compute: values.compute === "f16" ? "f16" : "f32",
@@ -241,7 +160,7 @@ async function main(): Promise<void> {
   } as const;
   const folder = mkdtempSync(join(existsSync("/dev/shm") ? "/dev/shm" : tmpdir(), "gcopd-bench-"));
   try {
-    console.error(`model written in ${(await seconds(() => writeModel(folder, size))).toFixed(1)} s`);
+    console.error(`model written in ${(await seconds(() => writeModel(folder, config))).toFixed(1)} s`);
     const most = Number(values.cards);
     const tokens = count * (prompt + response);
     const rows: string[][] = [];
@@ -263,7 +182,9 @@ async function main(): Promise<void> {
         `${backward.toFixed(2)} + ${sum.toFixed(2)} + ${update.toFixed(2)}`,
       ]);
     }
-    console.log(`Qwen3 ${size}, ${count} decisions of ${prompt} + ${response} tokens, ${options.compute}\n`);
+    console.log(
+      `${modelName(size)}, ${count} decisions of ${prompt} + ${response} tokens, ${options.compute}\n`,
+    );
     const head = [
       "cards",
       "gradients in",

@@ -8,7 +8,6 @@
  *
  * Bundled by `bundle` of scripts/run.mjs as `standalone`, it runs beside `dist/page` and `node_modules/playwright`.
  */
-import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
@@ -17,7 +16,7 @@ import type { Browser, Locator, Page } from "playwright";
 import { uniforms } from "../src/core/seeded.ts";
 import { adapterOf, servePage, withBrowser } from "./support/browser/built-page.ts";
 import { numberOr } from "./support/options.ts";
-import { memoryNow } from "./support/tab-memory.ts";
+import { cardNow, collectGarbage, memoryNow } from "./support/tab-memory.ts";
 
 const { values } = parseArgs({
   options: {
@@ -226,18 +225,8 @@ async function loseAt(page: Page, calm: Calm, at: number, where: string): Promis
 /** What the page has taken with all its work at rest, garbage collected. Megabytes, but for `workers`. */
 async function taken(browser: Browser, page: Page): Promise<Record<string, number>> {
   await open(page, "tokens");
-  const session = await page.context().newCDPSession(page);
-  await session.send("HeapProfiler.collectGarbage");
-  await session.detach();
-  const card = spawnSync("nvidia-smi", ["--query-gpu=memory.used", "--format=csv,noheader,nounits"], {
-    encoding: "utf8",
-  });
-  const used = Number.parseInt(card.stdout ?? "", 10);
-  return {
-    ...(await memoryNow(browser)),
-    ...(Number.isNaN(used) ? {} : { card: used }),
-    workers: page.workers().length,
-  };
+  await collectGarbage(page);
+  return { ...(await memoryNow(browser)), ...cardNow(), workers: page.workers().length };
 }
 
 const served = await servePage([

@@ -1,16 +1,18 @@
 import { type Backend, LanguageModel, type ModelConfig, type Tensor } from "../../src/tensor/index.ts";
-import { f16FromNumber } from "../../src/tensor/number-format.ts";
+import { bf16FromNumber, f16FromNumber } from "../../src/tensor/number-format.ts";
 import { elements } from "../../src/tensor/shapes.ts";
 import { parameterShapes } from "../../src/tensor/weights.ts";
 
 /** Words that are made once and put into every tensor from another place on. */
 const POOL = 2 ** 22;
 
+type Format = "f32" | "f16" | "bf16";
+
 /** A parameter's values. */
 export interface RandomParameter {
   name: string;
   shape: readonly number[];
-  /** Words of f32 or pairs of f16, one piece behind the other; null where all values are 1 and f32. */
+  /** Words of f32, or pairs of f16 or bf16, one piece behind the other; null where all values are 1. */
   words: readonly Uint32Array[] | null;
 }
 
@@ -18,7 +20,7 @@ export interface RandomParameter {
  * The parameters of a model of random weights, uniform with a standard deviation of 0.02, norms of 1: the values repeat
  * after a few million, which no speed depends on. `format` is that of the matrices.
  */
-export function* randomParameters(config: ModelConfig, format: "f32" | "f16"): Generator<RandomParameter> {
+export function* randomParameters(config: ModelConfig, format: Format): Generator<RandomParameter> {
   const pool = randomWords(format);
   let place = 1;
   for (const [name, shape] of parameterShapes(config)) {
@@ -27,7 +29,7 @@ export function* randomParameters(config: ModelConfig, format: "f32" | "f16"): G
       yield { name, shape, words: null };
       continue;
     }
-    const count = format === "f16" ? elements(shape) / 2 : elements(shape);
+    const count = format === "f32" ? elements(shape) : elements(shape) / 2;
     place = (place * 7919) % POOL;
     const words: Uint32Array[] = [];
     for (let at = 0, from = place; at < count; from = 0) {
@@ -63,7 +65,7 @@ export async function randomModel(
   return LanguageModel.of(backend, config, parameters, "random weights");
 }
 
-function randomWords(format: "f32" | "f16"): Uint32Array {
+function randomWords(format: Format): Uint32Array {
   let state = 0x9e3779b9;
   const uniform = () => {
     state ^= state << 13;
@@ -73,5 +75,6 @@ function randomWords(format: "f32" | "f16"): Uint32Array {
   };
   const value = () => 0.02 * Math.sqrt(12) * (uniform() - 0.5);
   if (format === "f32") return new Uint32Array(Float32Array.from({ length: POOL }, value).buffer);
-  return Uint32Array.from({ length: POOL }, () => f16FromNumber(value()) | (f16FromNumber(value()) << 16));
+  const half = format === "f16" ? f16FromNumber : bf16FromNumber;
+  return Uint32Array.from({ length: POOL }, () => half(value()) | (half(value()) << 16));
 }

@@ -93,7 +93,8 @@ export async function withBrowser<T>(
   const profile = mkdtempSync(join(tmpdir(), "gcopd-bench-page-"));
   const { child, address } = await startBrowser(options, profile);
   try {
-    const browser = await chromium.connectOverCDP(address);
+    // Files of any size are picked by their paths.
+    const browser = await chromium.connectOverCDP(address, { isLocal: true });
     const result = await use(browser);
     await browser.close();
     return result;
