@@ -55,6 +55,7 @@ async function time(name: string, flop: number, b: WebGpuBackend, work: () => vo
   const row = rows.get(name) ?? { flop, ms: [] };
   rows.set(name, row);
   row.ms.push(await milliseconds(b, work));
+  console.error(`${name}: ${row.ms.map((ms) => ms.toFixed(2)).join(", ")} ms`);
 }
 let adapter = "";
 for (const times of TIMES) {

@@ -505,8 +505,10 @@ export class LanguageModel {
       const stored = staysF32(name) ? "F32" : format;
       const limit = stored === "F16" ? LARGEST_F16 : Number.MAX_VALUE;
       return storedPieces(this.backend, this.parameters.get(name)!, stored, (values, at) => {
-        const bad = values.findIndex((value) => !(Math.abs(value) <= limit));
-        if (bad >= 0)
+        // A loop of its own: with a call per value, looking takes longer than reading them from the device.
+        let bad = 0;
+        while (bad < values.length && Math.abs(values[bad]!) <= limit) bad += 1;
+        if (bad < values.length)
           throw new InputError(`value ${at + bad} is ${values[bad]} and cannot be saved as ${stored}`, {
             file: this.name,
             key: name,

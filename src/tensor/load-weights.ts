@@ -1,6 +1,7 @@
 import type { Backend } from "./backend.ts";
 import type { Checkpoint } from "./checkpoint.ts";
 import type { FloatFormat } from "./number-format.ts";
+import { readAhead } from "./read-ahead.ts";
 import type { Tensor, WeightFormat } from "./tensor.ts";
 import { packRows, wordOfRow } from "./weight-format.ts";
 import { EMBEDDING, HEAD } from "./weights.ts";
@@ -78,22 +79,5 @@ export class WeightLoader {
   async *#pieces(wanted: Iterable<readonly [Tensor, string]>) {
     for (const [t, name] of wanted)
       for await (const piece of this.checkpoint.rows(name, t.shape, this.signal)) yield { t, name, ...piece };
-  }
-}
-
-/** The same values, each asked for while the one before is used. Nothing is asked for any more once this has ended. */
-async function* readAhead<T>(source: AsyncGenerator<T, void>): AsyncGenerator<T, void> {
-  let next = source.next();
-  try {
-    for (;;) {
-      const { done, value } = await next;
-      if (done) return;
-      next = source.next();
-      // Whoever comes back for it is told of its error.
-      next.catch(() => {});
-      yield value;
-    }
-  } finally {
-    await Promise.allSettled([next, source.return()]);
   }
 }

@@ -3,7 +3,7 @@ import { InputError } from "../../../core/errors.ts";
 import type { Checkpoint, CheckpointState, CheckpointStore } from "../../../core/loop/index.ts";
 import type { FolderWriter } from "../../../core/ports.ts";
 import { type BlobFolder, BlobFolderWriter, blobFolder } from "../../data/files/blob-folder.ts";
-import { keepRunCheckpoint, newestCheckpoint } from "../runs/internal/run-checkpoints.ts";
+import { keepRunCheckpoint, newestCheckpoint, WrittenDigests } from "../runs/internal/run-checkpoints.ts";
 
 /** A store that gives back the folder of its newest checkpoint, of model and optimizer. */
 export interface FolderStore extends CheckpointStore {
@@ -50,13 +50,14 @@ export class KeptCheckpoints implements FolderStore {
 
   /** The one before stays. */
   async save(state: CheckpointState, write: (writer: FolderWriter) => Promise<void>): Promise<void> {
-    const writer = new BlobFolderWriter(`step ${state.step}`);
+    const digests = new WrittenDigests();
+    const writer = new BlobFolderWriter(`step ${state.step}`, digests.add);
     await write(writer);
     if (writer.folder === null) throw new Error("the checkpoint was not committed");
     this.#newest = { state, folder: writer.folder };
     if (this.#refused) return;
     try {
-      if (await keepRunCheckpoint(this.#run, state, writer.folder)) this.#onBestLost();
+      if (await keepRunCheckpoint(this.#run, state, writer.folder, digests)) this.#onBestLost();
     } catch (error) {
       this.#refused = true;
       this.#onRefused(error instanceof Error ? error.message : String(error));

@@ -1,5 +1,16 @@
+import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { BlobFolderWriter, blobFolder } from "./blob-folder.ts";
+import { BlobFolderWriter, blobFolder, PART } from "./blob-folder.ts";
+
+const sha256 = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
+
+/** So many words of a generator, as bytes. */
+function randomWords(count: number, seed: number): Uint8Array {
+  const words = new Uint32Array(count);
+  let state = seed;
+  for (let i = 0; i < count; i++) words[i] = state = Math.imul(state, 1_664_525) + 1_013_904_223;
+  return new Uint8Array(words.buffer);
+}
 
 describe("a folder of blobs", () => {
   it("reads back what was written, by range", async () => {
@@ -19,6 +30,37 @@ describe("a folder of blobs", () => {
       "student/model.safetensors: ends at byte 6, expected to read up to 9",
     );
     await expect(folder.size("config.json")).rejects.toThrow("student/config.json: this file is missing");
+  });
+
+  it("gives large files part by part as they are written, one after the other", async () => {
+    const bytes = randomWords(PART / 2 + 3, 4);
+    const seen: [string, string][] = [];
+    let looking = 0;
+    const writer = new BlobFolderWriter("student", async (file, part) => {
+      expect(++looking).toBe(1);
+      seen.push([file, sha256(part)]);
+      await new Promise((resolve) => setTimeout(resolve));
+      looking -= 1;
+    });
+    const chunks = [0, 1, 70_000, PART - 5, 2 * PART].map((at, n, all) => bytes.subarray(at, all[n + 1]));
+    await writer.write("a", chunks);
+    await writer.write("b", [bytes.subarray(0, 3)]);
+    await writer.commit();
+    expect(seen).toEqual([
+      ["a", sha256(bytes.subarray(0, PART))],
+      ["a", sha256(bytes.subarray(PART, 2 * PART))],
+      ["a", sha256(bytes.subarray(2 * PART))],
+      ["b", sha256(bytes.subarray(0, 3))],
+    ]);
+    const written = new Uint8Array(await writer.folder!.files.get("a")!.arrayBuffer());
+    expect(sha256(written)).toBe(sha256(bytes));
+  });
+
+  it("a part that cannot be looked at ends the writing", async () => {
+    const writer = new BlobFolderWriter("student", async () => {
+      throw new Error("no digest");
+    });
+    await expect(writer.write("a", [new Uint8Array(3)])).rejects.toThrow("no digest");
   });
 
   it("leaves nothing after an abort", async () => {

@@ -54,20 +54,36 @@ export function blobFolder({ name, files }: FolderFiles): FolderReader {
   };
 }
 
+/** Bytes of a written file that become a blob at a time; the last part of a file is shorter. */
+export const PART = 2 ** 26;
+
+/** Looks at a part of a file; the bytes are its own until it returns, not until it resolves. */
+export type OnPart = (file: string, part: Uint8Array) => Promise<void>;
+
 /** Collects a written folder in blobs; `folder` is null until it is committed, so that a half-written one never shows. */
 export class BlobFolderWriter implements FolderWriter {
   readonly #name: string;
+  readonly #onPart: OnPart;
   #files = new Map<string, Blob>();
   folder: BlobFolder | null = null;
 
-  constructor(name: string) {
+  /** `onPart` gets each part as it is written: the next is given when it has resolved, while more is gathered. */
+  constructor(name: string, onPart: OnPart = async () => {}) {
     this.#name = name;
+    this.#onPart = onPart;
   }
 
   async write(name: string, chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<void> {
     const parts: Blob[] = [];
-    // Each chunk becomes a blob at once: the writer may reuse its buffer for the next.
-    for await (const chunk of chunks) parts.push(new Blob([chunk as Uint8Array<ArrayBuffer>]));
+    let looking = Promise.resolve();
+    for await (const part of inParts(chunks)) {
+      parts.push(new Blob([part]));
+      await looking;
+      looking = this.#onPart(name, part);
+      // Told of when it is waited for.
+      looking.catch(() => {});
+    }
+    await looking;
     this.#files.set(name, new Blob(parts));
   }
 
@@ -79,4 +95,29 @@ export class BlobFolderWriter implements FolderWriter {
     this.#files = new Map();
     this.folder = null;
   }
+}
+
+/** The same bytes in parts of `PART`, each valid until the next is asked for. */
+async function* inParts(
+  chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+): AsyncGenerator<Uint8Array<ArrayBuffer>, void> {
+  let part = new Uint8Array(0);
+  let used = 0;
+  for await (const chunk of chunks)
+    for (let at = 0; at < chunk.length; ) {
+      const taken = chunk.subarray(at, at + PART - used);
+      if (used + taken.length > part.length) {
+        // Small files take no more memory than they need.
+        const larger = new Uint8Array(Math.min(PART, 2 * (used + taken.length)));
+        larger.set(part.subarray(0, used));
+        part = larger;
+      }
+      part.set(taken, used);
+      used += taken.length;
+      at += taken.length;
+      if (used < PART) continue;
+      yield part;
+      used = 0;
+    }
+  if (used > 0) yield part.subarray(0, used);
 }

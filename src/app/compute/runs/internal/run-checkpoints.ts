@@ -23,14 +23,8 @@ import {
   pieces,
 } from "../../../../core/manifest.ts";
 import { digestOfDigests, sha256Bytes } from "../../../../core/seeded.ts";
-import { type BlobFolder, blobFolder } from "../../../data/files/blob-folder.ts";
+import { type BlobFolder, blobFolder, type OnPart, PART } from "../../../data/files/blob-folder.ts";
 import { dropCheckpoint, type KeptCheckpoint, keepCheckpoint, keptCheckpointsOf } from "./page-archive.ts";
-
-/** Files up to this size are digested whole. */
-const WHOLE = 2 ** 28;
-
-/** Larger ones are kept in pieces of this many bytes. */
-const PIECE = 2 ** 26;
 
 export interface RunCheckpoint {
   /** Its key in the archive. */
@@ -40,30 +34,54 @@ export interface RunCheckpoint {
 }
 
 /**
- * The browser's own SHA-256 wants all bytes at once, and is many times faster than one that does not: a large file has
- * the digest of its pieces' digests.
+ * The browser's own SHA-256 wants all bytes at once, and is many times faster than one that does not: a file of more
+ * than `whole` bytes has the digest of its parts' digests.
  */
-const digest: FileDigest = async (folder, name, bytes) => {
-  if (bytes <= WHOLE) return sha256Bytes(await folder.read(name, 0, bytes));
-  const digests: string[] = [];
-  for (let start = 0; start < bytes; start += PIECE)
-    digests.push(await sha256Bytes(await folder.read(name, start, Math.min(bytes, start + PIECE))));
-  return digestOfDigests(digests);
-};
+const byParts =
+  (whole: number): FileDigest =>
+  async (folder, name, bytes) => {
+    if (bytes <= whole) return sha256Bytes(await folder.read(name, 0, bytes));
+    const digests: string[] = [];
+    for (let start = 0; start < bytes; start += PART)
+      digests.push(await sha256Bytes(await folder.read(name, start, Math.min(bytes, start + PART))));
+    return digestOfDigests(digests);
+  };
 
-/** As earlier versions of the page digested large files. */
-const earlierDigest: FileDigest = async (folder, name, bytes) => {
-  if (bytes <= WHOLE) return digest(folder, name, bytes);
-  const hash = sha256.create();
-  for await (const piece of pieces(folder, name, bytes)) hash.update(piece);
-  return bytesToHex(hash.digest());
-};
+const digest = byParts(PART);
+
+/** As earlier versions of the page digested files of more than `PART`, the latest first. */
+const EARLIER_DIGESTS: readonly FileDigest[] = [
+  byParts(2 ** 28),
+  async (folder, name, bytes) => {
+    const hash = sha256.create();
+    for await (const piece of pieces(folder, name, bytes)) hash.update(piece);
+    return bytesToHex(hash.digest());
+  },
+];
+
+/** Digests that are taken as files are written: reading them back takes as long again. */
+export class WrittenDigests {
+  readonly #parts = new Map<string, string[]>();
+
+  /** Takes the next part of a file; a `BlobFolderWriter` gives them. */
+  readonly add: OnPart = async (file, part) => {
+    const digests = this.#parts.get(file) ?? [];
+    this.#parts.set(file, digests);
+    digests.push(await sha256Bytes(part));
+  };
+
+  /** What `digest` gives for a file; null for one that has to be read. */
+  of(file: string): string | null {
+    const digests = this.#parts.get(file);
+    return digests === undefined ? null : digestOfDigests(digests);
+  }
+}
 
 const nameOf = (step: number): string => `step ${step}`;
 
 /**
  * Keeps a checkpoint, the one before it, to go on from where the newest is damaged, and the best evaluated one. Where
- * there is no room for all of them the older ones go.
+ * there is no room for all of them the older ones go. `written`: digests that are known.
  *
  * @returns whether the best evaluated one had to go
  */
@@ -71,13 +89,14 @@ export async function keepRunCheckpoint(
   run: string,
   state: CheckpointState,
   folder: BlobFolder,
+  written = new WrittenDigests(),
 ): Promise<boolean> {
   const files = new Map(folder.files);
   files.set(STATE_FILE, new Blob([stateText(state)]));
   const listed: ManifestFiles = {};
   const reader = blobFolder({ ...folder, files });
   for (const [name, { size }] of files)
-    listed[name] = { bytes: size, sha256: await digest(reader, name, size) };
+    listed[name] = { bytes: size, sha256: written.of(name) ?? (await digest(reader, name, size)) };
   files.set(MANIFEST, new Blob([manifestText(listed)]));
   const checkpoint = { id: `${run}/${String(state.step).padStart(8, "0")}`, files };
   let lost = false;
@@ -132,8 +151,9 @@ async function opened(kept: KeptCheckpoint): Promise<RunCheckpoint | string> {
   if (!isOld(kept)) {
     const folder = blobFolder({ name: kept.id, files: kept.files });
     let damage = await folderDamage(folder, digest);
-    if (damage !== null && [...kept.files.values()].some(({ size }) => size > WHOLE))
-      damage = await folderDamage(folder, earlierDigest);
+    if ([...kept.files.values()].some(({ size }) => size > PART))
+      for (const earlier of EARLIER_DIGESTS)
+        if (damage !== null) damage = await folderDamage(folder, earlier);
     if (damage !== null) return damage;
   }
   let state: CheckpointState;
