@@ -1,5 +1,12 @@
 import { expect, test } from "vitest";
-import { bf16FromNumber, decodeFloats, encodeFloats, f16FromNumber, f16ToNumber } from "./number-format.ts";
+import {
+  bf16FromNumber,
+  decodeFloats,
+  encodeFloats,
+  f16FromBf16,
+  f16FromNumber,
+  f16ToNumber,
+} from "./number-format.ts";
 
 test("every f16 and every bf16 survives the way to f32 and back", () => {
   const all = Uint16Array.from({ length: 65_536 }, (_, bits) => bits);
@@ -57,4 +64,11 @@ test("bytes at an odd address decode", () => {
   const out = new Float32Array(4);
   decodeFloats("F32", shifted.subarray(1), out, 1);
   expect([...out]).toEqual([0, 1.5, -2, Math.fround(3e-9)]);
+});
+
+test("turns every bf16 into the f16 that its value has", () => {
+  const all = Uint16Array.from({ length: 2 ** 16 }, (_, bits) => bits);
+  const values = new Float32Array(all.length);
+  decodeFloats("BF16", new Uint8Array(all.buffer), values);
+  expect(f16FromBf16(all)).toEqual(new Uint16Array(encodeFloats("F16", values).buffer));
 });

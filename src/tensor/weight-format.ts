@@ -1,5 +1,5 @@
 import { InputError } from "../core/errors.ts";
-import { decodeFloats, type FloatFormat, f16FromNumber, f16ToNumber } from "./number-format.ts";
+import { decodeFloats, type FloatFormat, f16FromBf16, f16FromNumber, f16ToNumber } from "./number-format.ts";
 import { elements } from "./shapes.ts";
 import type { FrozenFormat, WeightFormat } from "./tensor.ts";
 
@@ -86,26 +86,34 @@ export function packRows(
   const refuse = (index: number, value: number, why: string): never => {
     throw new InputError(`value ${firstRow * width + index} is ${value}, ${why}`, where);
   };
+  const refuseLarge = (index: number, value: number): never =>
+    refuse(index, value, "which f16 cannot hold (±65,504); choose bf16, int8 or f32");
   const halves = from === "F32" ? null : halvesOf(bytes);
   if (halves !== null) {
-    const bad = firstSpecial(halves, from === "F16" ? 0x7c00 : 0x7f80);
-    if (bad >= 0) {
+    const valueAt = (index: number): number => {
       const value = new Float32Array(1);
-      decodeFloats(from, new Uint8Array(halves.slice(bad, bad + 1).buffer), value);
-      refuse(bad, value[0]!, "expected finite weights");
-    }
+      decodeFloats(from, new Uint8Array(halves.slice(index, index + 1).buffer), value);
+      return value[0]!;
+    };
+    const bad = firstSpecial(halves, from === "F16" ? 0x7c00 : 0x7f80);
+    if (bad >= 0) refuse(bad, valueAt(bad), "expected finite weights");
     if ((from === "BF16" && format === "bf16") || (from === "F16" && format === "f16"))
       return wordsOf(halves);
+    if (from === "BF16" && format === "f16") {
+      const converted = f16FromBf16(halves);
+      const large = firstSpecial(converted, 0x7c00);
+      if (large >= 0) refuseLarge(large, valueAt(large));
+      return wordsOf(converted);
+    }
   }
   const values = new Float32Array(bytes.byteLength / (from === "F32" ? 4 : 2));
   decodeFloats(from, bytes, values);
   if (halves === null)
     for (let i = 0; i < values.length; i++)
       if (!Number.isFinite(values[i]!)) refuse(i, values[i]!, "expected finite weights");
-  if (format === "f16" && from !== "F16")
+  if (format === "f16")
     for (let i = 0; i < values.length; i++)
-      if (Math.abs(values[i]!) > LARGEST_F16)
-        refuse(i, values[i]!, "which f16 cannot hold (±65,504); choose bf16, int8 or f32");
+      if (Math.abs(values[i]!) > LARGEST_F16) refuseLarge(i, values[i]!);
   if (format === "bf16")
     for (let i = 0; i < values.length; i++)
       if (Math.abs(values[i]!) > LARGEST_BF16) refuse(i, values[i]!, "which bf16 cannot hold (±3.39e38)");

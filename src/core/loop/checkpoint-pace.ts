@@ -7,7 +7,7 @@ const SMALL = 64e6;
 const SHARE = 0.1;
 
 /** Of each parameter: the weight and both moments in f32. */
-const BYTES_PER_PARAMETER = 12;
+export const BYTES_PER_PARAMETER = 12;
 
 /** What the first checkpoint of a large student is expected to be written with, in bytes per second. */
 const EXPECTED_RATE = 5e8;

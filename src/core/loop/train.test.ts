@@ -12,9 +12,10 @@ import {
   TASKS,
 } from "../../../test/support/toy-training.ts";
 import { METHODS } from "../method/index.ts";
+import type { FolderWriter } from "../ports.ts";
 import type { Episode } from "../record/schema.ts";
 import { freshData, recordedData } from "./data.ts";
-import { train } from "./train.ts";
+import { type StepWork, train } from "./train.ts";
 
 describe("the loop", () => {
   it("runs the schedule: each episode once an epoch, the last batch smaller, vanilla before evidence", async () => {
@@ -61,6 +62,30 @@ describe("the loop", () => {
         .map(({ repeatedTasks }) => repeatedTasks)
         .sort(),
     ).toEqual([0, 0, 1, 1]);
+  });
+
+  it("tells how far a large checkpoint is, and nothing of small ones", async () => {
+    const works: StepWork[] = [];
+    class Large extends ToyModel {
+      override readonly info = { ...new ToyModel(2).info, parameters: 20_000_000 };
+      override async save(writer: FolderWriter): Promise<void> {
+        await writer.write("large.bin", [new Uint8Array(70e6), new Uint8Array(70e6)]);
+        await super.save(writer);
+      }
+    }
+    const onWork = (work: StepWork): void => void works.push(work);
+    const checkpoints = () => new MemoryStore();
+    const run = options({ onWork, checkpoints: checkpoints(), openStudent: async () => new Large(2) });
+    await train(run);
+    const kept = works.filter(({ what }) => what === "checkpoint").map(({ done, total }) => [done, total]);
+    expect(kept).toHaveLength(2 * of(run.events, "checkpoint").length);
+    expect(kept.slice(0, 2)).toEqual([
+      [70, 240],
+      [140, 240],
+    ]);
+    works.length = 0;
+    await train(options({ onWork, checkpoints: checkpoints() }));
+    expect(works.filter(({ what }) => what === "checkpoint")).toEqual([]);
   });
 
   it("takes another order in another epoch and with another seed", async () => {

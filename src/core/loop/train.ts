@@ -5,7 +5,7 @@
 import { DeviceError, InputError } from "../errors.ts";
 import { asksTeacher, type Method, type Stage } from "../method/method.ts";
 import type { StageUpdate } from "../method/ramp.ts";
-import type { FolderReader, Scorer, StepSettings, Trainer, TrainItem } from "../ports.ts";
+import type { FolderReader, FolderWriter, Scorer, StepSettings, Trainer, TrainItem } from "../ports.ts";
 import type { Episode, Source } from "../record/schema.ts";
 import { brokeOff } from "../record/standing.ts";
 import { sha256Hex } from "../seeded.ts";
@@ -15,7 +15,7 @@ import { epochBatches, type Position, repeatedTasks } from "./batches.ts";
 import { bridges, type ScoredRow } from "./bridge.ts";
 import { BudgetWatch, type RunBudget } from "./budget.ts";
 import { CHECKPOINT_FORMAT, type CheckpointStore, checkFingerprint, checkPosition } from "./checkpoint.ts";
-import { CheckpointPace } from "./checkpoint-pace.ts";
+import { BYTES_PER_PARAMETER, CheckpointPace } from "./checkpoint-pace.ts";
 import type { TextCodec } from "./codec.ts";
 import { groupsIn, type RolloutContext, type TrainingData } from "./data.ts";
 import type { TrainingEvaluation } from "./evaluation.ts";
@@ -28,11 +28,12 @@ import { RunEvaluations } from "./run-evaluations.ts";
 import { rolloutFigures, samplingPlan } from "./sampling-plan.ts";
 import { scoreBatch, type TeacherContexts, unscoredItems } from "./score-batch.ts";
 import { balancedItems, readsStudent, stageItems, studentLogprobs, withBridges } from "./stage-items.ts";
+import { toldWriter } from "./told-writer.ts";
 import { lookAtWatched, type Watch } from "./watched.ts";
 
 /** How far one part of a step is. `total` counts what that part has to do in this step. */
 export interface StepWork {
-  what: "rollout" | "teacher" | "student" | "evaluation";
+  what: "rollout" | "teacher" | "student" | "evaluation" | "checkpoint";
   done: number;
   total: number;
   unit: string;
@@ -549,7 +550,7 @@ class Run {
       ...(evaluation === undefined ? {} : { evaluation }),
     } as const;
     await this.#pace.saving(() =>
-      checkpoints.save(state, (writer) => this.#student.save(writer, { optimizer: true })),
+      checkpoints.save(state, (writer) => this.#student.save(this.#told(writer), { optimizer: true })),
     );
     this.#savedStep = this.#step;
     // What is kept is never lost again: the run has come further.
@@ -561,6 +562,16 @@ class Run {
       epoch: at.epoch,
       batch: at.batch,
     });
+  }
+
+  /** The writer of a checkpoint, which tells how far a large one is: to keep it may take longer than a step. */
+  #told(writer: FolderWriter): FolderWriter {
+    const { parameters } = this.#student.info;
+    if (parameters === null) return writer;
+    const total = Math.round((parameters * BYTES_PER_PARAMETER) / 1e6);
+    return toldWriter(writer, (bytes) =>
+      this.#work("checkpoint", { done: Math.min(total, Math.round(bytes / 1e6)), total, unit: "MB" }),
+    );
   }
 
   async #emit(event: TrainEvent): Promise<void> {
