@@ -266,6 +266,8 @@ async function update(session: Session): Promise<boolean> {
     await session.until(page.getByTestId("run-message").getByText("Done: 2 steps"));
   });
   notes.push(`The update: ${await noted(page)}.`);
+  // Known also where the rest is cut off.
+  console.error(notes.at(-1));
   const unkept = page.getByTestId("unkept");
   if ((await unkept.count()) === 0) return true;
   notes.push(`No reload of the trained student: ${await unkept.textContent()}`);
