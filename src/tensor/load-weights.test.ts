@@ -1,11 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openModelFixture } from "../../test/model-fixtures.ts";
+import { randomValues } from "../../test/random.ts";
 import { openGpu } from "../../test/webgpu.ts";
 import type { FolderReader } from "../core/ports.ts";
 import type { Backend } from "./backend.ts";
 import { Checkpoint } from "./checkpoint.ts";
 import { LanguageModel } from "./language-model.ts";
 import { WEIGHT_CHOICES, type WeightChoice, weightFormat } from "./load-weights.ts";
+import { decodeFloats, encodeFloats } from "./number-format.ts";
 import { createReferenceBackend } from "./reference/index.ts";
 import { createWebGpuBackend } from "./webgpu/index.ts";
 
@@ -67,6 +69,25 @@ describe("weights of every format", () => {
     }
     expect(bytes[1]! / bytes[0]!).toBeCloseTo(0.5, 1);
     expect(bytes[2]! / bytes[0]!).toBeLessThan(0.3);
+  });
+
+  test("the device widens bf16 to the bits that the host gives, row by row", async () => {
+    const [rows, width] = [5, 128];
+    const stored = encodeFloats("BF16", randomValues(rows * width, 6));
+    stored.set(encodeFloats("BF16", Float32Array.of(0, -0, 3.3e38, -1e-30)));
+    const values = new Float32Array(rows * width);
+    decodeFloats("BF16", stored, values);
+    const words = new Uint32Array(stored.buffer);
+    const t = gpu.allocateWeight("f32", [rows, width]);
+    for (const [from, to] of [
+      [2, 5],
+      [0, 2],
+    ] as const)
+      gpu.writeBf16!(t, from, words.subarray((from * width) / 2, (to * width) / 2));
+    const bits = (of: Float32Array): Uint32Array => new Uint32Array(of.buffer, of.byteOffset, of.length);
+    expect(bits(await gpu.read(t))).toEqual(bits(values));
+    gpu.free(t);
+    expect(gpu.live().bytes).toBe(0);
   });
 
   test("an int4 model keeps its embedding and its head in int8, and all of its norms in f32", () => {

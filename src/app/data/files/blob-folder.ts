@@ -77,6 +77,8 @@ export class BlobFolderWriter implements FolderWriter {
     const parts: Blob[] = [];
     let looking = Promise.resolve();
     for await (const part of inParts(chunks)) {
+      // The browser takes a blob's bytes over in its own time: a part is there before the next but one is made.
+      await parts.at(-1)?.slice(0, 1).arrayBuffer();
       parts.push(new Blob([part]));
       await looking;
       looking = this.#onPart(name, part);
