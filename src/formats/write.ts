@@ -69,15 +69,14 @@ export async function* gzip(
       if (next.done) controller.close();
       else controller.enqueue(next.value);
     },
-    async cancel() {
-      await iterator.return?.();
-    },
   });
   const reader = source.pipeThrough(new CompressionStream("gzip")).getReader();
   try {
     for (let next = await reader.read(); !next.done; next = await reader.read()) yield next.value;
   } finally {
-    await reader.cancel().catch(() => undefined);
+    // The rest is dropped, not cancelled: what Node's compressor still had to give would then throw where nobody catches.
+    reader.releaseLock();
+    await iterator.return?.();
   }
 }
 
