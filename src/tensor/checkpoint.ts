@@ -9,7 +9,7 @@ import { elements } from "./shapes.ts";
 const SINGLE = "model.safetensors";
 const INDEX = "model.safetensors.index.json";
 
-/** Bytes read at once: large enough to be fast, small beside any tensor that matters. */
+/** Bytes read at once: large enough to be fast, small enough that fresh memory for them is, too. */
 const PIECE = 4 * 2 ** 20;
 
 /** A tensor and the file that it lies in. */

@@ -4,7 +4,7 @@ import { readAhead } from "./read-ahead.ts";
 import { elements } from "./shapes.ts";
 import type { Tensor } from "./tensor.ts";
 
-/** Values that are read from the device at a time: 8 MiB, which memory is found for many times faster than for 64. */
+/** Values that are read from the device at a time: 8 MiB, since fresh memory comes faster in small pieces. */
 export const READ_AT_ONCE = 2 ** 21;
 
 /**
