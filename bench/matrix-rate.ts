@@ -1,7 +1,7 @@
 /**
- * What the kernels lose where matrix units are slower: every multiply-accumulate is done several times over, with wrong
- * sums, and everything else once. Where the units' time hides behind the way of the operands, the first repeats cost
- * nothing; the slope of the later ones is the units' own rate. From it a card with slower units, as an H20, is predicted.
+ * What the kernels would lose on a card with slower matrix units, such as an H20: every multiply-accumulate is repeated,
+ * with wrong sums, and everything else is done once. The slope over the repetitions is the units' own rate; repetitions
+ * that cost nothing are hidden behind loading the operands.
  *
  *     npm run bench -- matrix-rate
  */

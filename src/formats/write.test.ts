@@ -7,12 +7,12 @@ const note = (error: unknown): void => void uncaught.push(error);
 process.on("uncaughtException", note);
 afterAll(() => void process.off("uncaughtException", note));
 
-it("gzip that is not read to its end ends what it packs, and throws nowhere", async () => {
+it("a gzip stream that is not read to its end releases its source and throws nothing", async () => {
   let ended = 0;
   async function* chunks(size: number): AsyncGenerator<Uint8Array<ArrayBuffer>> {
     try {
       for (let n = 0; n < 6; n++) {
-        // In turns of the loop of their own, as chunks of a file come.
+        // Some chunks come a turn of the event loop later, as from a file.
         if (n % 3 === 0) await new Promise((resolve) => setImmediate(resolve));
         yield new Uint8Array(randomBytes(size));
       }
@@ -26,7 +26,7 @@ it("gzip that is not read to its end ends what it packs, and throws nowhere", as
     let read = 0;
     for await (const _ of gzip(chunks(70_000))) {
       if (++read > 1 + (run % 3)) break;
-      // While one is used, the compressor goes on.
+      // The compressor goes on while a chunk is used.
       await new Promise((resolve) => setTimeout(resolve, run % 5));
     }
     await turn();

@@ -74,7 +74,7 @@ export async function* gzip(
   try {
     for (let next = await reader.read(); !next.done; next = await reader.read()) yield next.value;
   } finally {
-    // The rest is dropped, not cancelled: what Node's compressor still had to give would then throw where nobody catches.
+    // Not cancelled: for data that it still holds, Node's compressor would then throw an error that nobody can catch.
     reader.releaseLock();
     await iterator.return?.();
   }

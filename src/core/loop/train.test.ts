@@ -64,7 +64,7 @@ describe("the loop", () => {
     ).toEqual([0, 0, 1, 1]);
   });
 
-  it("tells how far a large checkpoint is, and nothing of small ones", async () => {
+  it("reports the progress of a large checkpoint, and none of small ones", async () => {
     const works: StepWork[] = [];
     class Large extends ToyModel {
       override readonly info = { ...new ToyModel(2).info, parameters: 20_000_000 };

@@ -23,12 +23,12 @@ import type { TrainEvent } from "./events.ts";
 import { excludedEpisodes, hadNoTurn, noStepReason } from "./excluded-episodes.ts";
 import { stepMetrics } from "./metrics.ts";
 import type { ParentRun } from "./parent-run.ts";
+import { reportingWriter } from "./reporting-writer.ts";
 import { batchRows, type Row } from "./rows.ts";
 import { RunEvaluations } from "./run-evaluations.ts";
 import { rolloutFigures, samplingPlan } from "./sampling-plan.ts";
 import { scoreBatch, type TeacherContexts, unscoredItems } from "./score-batch.ts";
 import { balancedItems, readsStudent, stageItems, studentLogprobs, withBridges } from "./stage-items.ts";
-import { toldWriter } from "./told-writer.ts";
 import { lookAtWatched, type Watch } from "./watched.ts";
 
 /** How far one part of a step is. `total` counts what that part has to do in this step. */
@@ -550,7 +550,7 @@ class Run {
       ...(evaluation === undefined ? {} : { evaluation }),
     } as const;
     await this.#pace.saving(() =>
-      checkpoints.save(state, (writer) => this.#student.save(this.#told(writer), { optimizer: true })),
+      checkpoints.save(state, (writer) => this.#student.save(this.#reporting(writer), { optimizer: true })),
     );
     this.#savedStep = this.#step;
     // What is kept is never lost again: the run has come further.
@@ -564,12 +564,12 @@ class Run {
     });
   }
 
-  /** The writer of a checkpoint, which tells how far a large one is: to keep it may take longer than a step. */
-  #told(writer: FolderWriter): FolderWriter {
+  /** Reports the progress of a large checkpoint, which may take longer to write than a step. */
+  #reporting(writer: FolderWriter): FolderWriter {
     const { parameters } = this.#student.info;
     if (parameters === null) return writer;
     const total = Math.round((parameters * BYTES_PER_PARAMETER) / 1e6);
-    return toldWriter(writer, (bytes) =>
+    return reportingWriter(writer, (bytes) =>
       this.#work("checkpoint", { done: Math.min(total, Math.round(bytes / 1e6)), total, unit: "MB" }),
     );
   }

@@ -44,7 +44,7 @@ export function follow(event: RunEvent, id: string): void {
         student: "Student: forward, backward, update",
         rollout: "Student plays",
         evaluation: "Student is measured",
-        checkpoint: "Checkpoint is kept",
+        checkpoint: "Writing a checkpoint",
       }[what],
       done,
       total,

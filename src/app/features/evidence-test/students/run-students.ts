@@ -109,7 +109,7 @@ const WORDS = {
   teacher: "the teacher scores",
   student: "the student is updated",
   evaluation: "the student is measured",
-  checkpoint: "the student is kept",
+  checkpoint: "a checkpoint is written",
 } as const;
 
 function follow(isThis: (cell: StudentCell) => boolean, label: string, event: CellEvent): void {

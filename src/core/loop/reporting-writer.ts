@@ -1,19 +1,19 @@
 import type { FolderWriter } from "../ports.ts";
 
-/** Bytes after which it is told again. */
-const TOLD_AFTER = 64e6;
+/** Bytes between two reports. */
+const REPORT_EVERY = 64e6;
 
-/** The same writer, which tells after every 64 MB how many bytes of all files were written. */
-export function toldWriter(writer: FolderWriter, tell: (bytes: number) => void): FolderWriter {
+/** The same writer, which reports after every 64 MB how many bytes it has written, over all files. */
+export function reportingWriter(writer: FolderWriter, report: (bytes: number) => void): FolderWriter {
   let bytes = 0;
-  let told = 0;
+  let reported = 0;
   async function* counted(chunks: Parameters<FolderWriter["write"]>[1]): AsyncGenerator<Uint8Array, void> {
     for await (const chunk of chunks) {
       yield chunk;
       bytes += chunk.length;
-      if (bytes - told < TOLD_AFTER) continue;
-      told = bytes;
-      tell(bytes);
+      if (bytes - reported < REPORT_EVERY) continue;
+      reported = bytes;
+      report(bytes);
     }
   }
   return {
