@@ -31,6 +31,11 @@ export class CheckpointPace {
     this.#last = now();
   }
 
+  /** Whether the student is kept after each step, and not by time. */
+  get everyStep(): boolean {
+    return this.#always;
+  }
+
   /** Whether a step that has just ended is to be kept. */
   due(): boolean {
     return this.#always || this.#now() - this.#last >= this.#cost / SHARE;

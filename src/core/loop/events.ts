@@ -134,6 +134,7 @@ export type TrainEvent =
         logprob: number;
       }[];
     }
+  /** The last one of a run comes after `done` or `stopped` where it is written beside what follows. */
   | ({ type: "checkpoint" } & At)
   /** A newer checkpoint is not as it was written: the run goes on after `step`, from the newest one that is. */
   | { type: "damaged"; step: number; checkpoint: string; reason: string }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { Pending } from "../../../test/support/fake.ts";
 import { keeping, MemoryStore, ToyModel } from "../../../test/support/toy-model.ts";
 import { EPISODES, of, options, ROLLOUT, SETTINGS, TASKS } from "../../../test/support/toy-training.ts";
 import { DeviceError, InputError } from "../errors.ts";
@@ -349,5 +350,109 @@ describe("a device that fails inside a step", () => {
     await expect(train({ ...run, checkpoints: null })).rejects.toBeInstanceOf(DeviceError);
     const { run: again } = failing({ 2: 1 });
     await expect(train({ ...again, reopen: undefined })).rejects.toBeInstanceOf(DeviceError);
+  });
+});
+
+describe("the last checkpoint beside what follows", () => {
+  /** A store that holds back the checkpoint of a step until the test lets it go. */
+  class Held extends MemoryStore {
+    readonly going = new Pending();
+
+    constructor(private readonly step: number) {
+      super();
+    }
+
+    override async save(...asked: Parameters<MemoryStore["save"]>): Promise<void> {
+      if (asked[0].step === this.step) await this.going.promise;
+      await super.save(...asked);
+    }
+  }
+
+  const large = (model: ToyModel) => Object.assign(model, { info: { ...model.info, parameters: 5e9 } });
+  const beside = (checkpoints: MemoryStore) =>
+    options({
+      ...{ checkpoints, keepLastBeside: true },
+      openStudent: async (folder) => large(folder === null ? new ToyModel(2) : await ToyModel.open(folder)),
+    });
+
+  it("gives the student back before it is kept, and to the same numbers", async () => {
+    const checkpoints = new Held(6);
+    const run = beside(checkpoints);
+    const { kept, student, ...result } = await train(run);
+    expect(result).toMatchObject({ step: 6, finished: true });
+    expect(checkpoints.saved).toEqual([]);
+    checkpoints.going.resolve();
+    await kept;
+    expect(run.events.slice(-2).map(({ type }) => type)).toEqual(["done", "checkpoint"]);
+    const within = new MemoryStore();
+    const { kept: nothing } = await train({ ...beside(within), keepLastBeside: false });
+    expect(nothing).toBeNull();
+    expect(checkpoints.saved).toEqual(within.saved);
+    const again = beside(checkpoints);
+    const { kept: left, ...ended } = await train(again);
+    expect([left, ended.step, of(again.events, "updated")]).toEqual([null, 6, []]);
+    expect((ended.student as ToyModel).logits).toEqual((student as ToyModel).logits);
+  });
+
+  it("is that of the step where the run was stopped; an abort comes too late for it", async () => {
+    const [stop, abort] = [new AbortController(), new AbortController()];
+    const checkpoints = new Held(3);
+    const run = { ...beside(checkpoints), stop: stop.signal, signal: abort.signal };
+    const { onEvent } = run;
+    run.onEvent = (event) => {
+      onEvent?.(event);
+      if (event.type === "updated" && event.step === 3) stop.abort();
+    };
+    const { kept, finished } = await train(run);
+    expect(finished).toBe(false);
+    expect(run.events.at(-1)?.type).toBe("stopped");
+    abort.abort();
+    checkpoints.going.resolve();
+    await kept;
+    expect(checkpoints.saved.map(({ state }) => state.step)).toEqual([3]);
+    expect(await train(beside(checkpoints))).toMatchObject({ step: 6, finished: true });
+  });
+
+  it("that fails leaves the one before, and the student to whoever has it", async () => {
+    const checkpoints = new MemoryStore();
+    const run = { ...beside(checkpoints), checkpointEvery: 4 };
+    const { onEvent } = run;
+    run.onEvent = (event) => {
+      onEvent?.(event);
+      if (event.type === "done") checkpoints.fail = true;
+    };
+    const { kept, student } = await train(run);
+    await expect(kept).rejects.toThrow("disk full");
+    expect((student as ToyModel).disposed).toBe(false);
+    expect((await checkpoints.latest())?.state.step).toBe(4);
+    expect(run.events.at(-1)?.type).toBe("done");
+  });
+
+  it("does not come where the device fails before: the steps since the one before are taken again, three times", async () => {
+    const run = {
+      ...{ ...beside(new MemoryStore()), checkpointEvery: 4 },
+      reopen: async () => new ToyModel(1, "teacher"),
+    };
+    const { onEvent } = run;
+    run.onEvent = (event) => {
+      onEvent?.(event);
+      if (event.type === "done") throw new DeviceError("The WebGPU device was lost (unknown).", "lost");
+    };
+    await expect(train(run)).rejects.toThrow("The WebGPU device was lost");
+    expect(of(run.events, "fault").map(({ step, attempt }) => [step, attempt])).toEqual([
+      [4, 1],
+      [4, 2],
+      [4, 3],
+    ]);
+    expect(of(run.events, "checkpoint").map(({ step }) => step)).toEqual([4]);
+  });
+
+  it("of a small student is written within the run, as it was", async () => {
+    const checkpoints = new MemoryStore();
+    const run = options({ checkpoints, keepLastBeside: true });
+    const { kept } = await train(run);
+    expect(kept).toBeNull();
+    expect(checkpoints.saved.map(({ state }) => state.step)).toEqual([1, 2, 3, 4, 5, 6]);
+    expect(run.events.slice(-2).map(({ type }) => type)).toEqual(["checkpoint", "done"]);
   });
 });

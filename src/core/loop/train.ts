@@ -5,7 +5,7 @@
 import { DeviceError, InputError } from "../errors.ts";
 import { asksTeacher, type Method, type Stage } from "../method/method.ts";
 import type { StageUpdate } from "../method/ramp.ts";
-import type { FolderReader, FolderWriter, Scorer, StepSettings, Trainer, TrainItem } from "../ports.ts";
+import type { FolderReader, Scorer, StepSettings, Trainer, TrainItem } from "../ports.ts";
 import type { Episode, Source } from "../record/schema.ts";
 import { brokeOff } from "../record/standing.ts";
 import { sha256Hex } from "../seeded.ts";
@@ -14,8 +14,7 @@ import { type BatchTokens, batchTokens } from "./batch-tokens.ts";
 import { epochBatches, type Position, repeatedTasks } from "./batches.ts";
 import { bridges, type ScoredRow } from "./bridge.ts";
 import { BudgetWatch, type RunBudget } from "./budget.ts";
-import { CHECKPOINT_FORMAT, type CheckpointStore, checkFingerprint, checkPosition } from "./checkpoint.ts";
-import { BYTES_PER_PARAMETER, CheckpointPace } from "./checkpoint-pace.ts";
+import { type CheckpointStore, checkFingerprint, checkPosition } from "./checkpoint.ts";
 import type { TextCodec } from "./codec.ts";
 import { groupsIn, type RolloutContext, type TrainingData } from "./data.ts";
 import type { TrainingEvaluation } from "./evaluation.ts";
@@ -23,8 +22,8 @@ import type { TrainEvent } from "./events.ts";
 import { excludedEpisodes, hadNoTurn, noStepReason } from "./excluded-episodes.ts";
 import { stepMetrics } from "./metrics.ts";
 import type { ParentRun } from "./parent-run.ts";
-import { reportingWriter } from "./reporting-writer.ts";
 import { batchRows, type Row } from "./rows.ts";
+import { RunCheckpoints } from "./run-checkpoints.ts";
 import { RunEvaluations } from "./run-evaluations.ts";
 import { rolloutFigures, samplingPlan } from "./sampling-plan.ts";
 import { scoreBatch, type TeacherContexts, unscoredItems } from "./score-batch.ts";
@@ -73,6 +72,11 @@ export interface TrainOptions {
   checkpointEvery?: number;
   /** After every so many steps there is a checkpoint, too. */
   keepEvery?: number;
+  /**
+   * The result does not wait for the checkpoint after the last step of a student that is kept by time (`CheckpointPace`):
+   * it is written beside what follows, as `TrainResult.kept` says, and its event comes after `done` or `stopped`.
+   */
+  keepLastBeside?: boolean;
   /** Ends the run after a step when the next one would pass it. Absent: the run's time is not counted. */
   budget?: RunBudget;
   /** What else decides the numbers (models, library, limits): name → SHA-256. Kept with each checkpoint. */
@@ -91,6 +95,12 @@ export interface TrainOptions {
 export interface TrainResult {
   /** The student after the last step. The caller saves and disposes it. */
   student: Trainer;
+  /**
+   * The last checkpoint while it is written (`keepLastBeside`): until this settles, the student may be read, and neither
+   * be changed nor disposed. It rejects where the checkpoint could not be written; the one before stays. Null where
+   * nothing is left to write.
+   */
+  kept: Promise<void> | null;
   step: number;
   /** False when it was stopped before the end. */
   finished: boolean;
@@ -127,13 +137,12 @@ class Run {
   #furthest = 0;
   /** Failures of the device since then, and since the last checkpoint. */
   #faults = 0;
-  #savedStep = 0;
-  #pace!: CheckpointPace;
   /** Batches without a step, since no episode of theirs was left, and why their episodes were not. */
   #skipped = { batches: 0, technical: 0, noTurn: 0 };
   /** The step after which the watched decisions were looked at last. */
   #lookedAt: number | null = null;
   readonly #evaluations: RunEvaluations;
+  readonly #checkpoints: RunCheckpoints;
   readonly #budget: BudgetWatch | null;
   #overBudget = false;
 
@@ -162,6 +171,13 @@ class Run {
       settings: sha256Hex(JSON.stringify(this.#settings)),
       ...(evaluation === undefined ? {} : { evaluation: evaluation.fingerprint }),
     };
+    this.#checkpoints = new RunCheckpoints({
+      ...options,
+      fingerprint: this.#fingerprint,
+      settings: this.#settings,
+      emit: (event) => this.#emit(event),
+      onProgress: (progress) => this.#work("checkpoint", progress),
+    });
     this.#batchesPerEpoch = Math.ceil(data.units.length / batchSize);
   }
 
@@ -198,7 +214,7 @@ class Run {
       this.#faults += 1;
       await this.#emit({
         type: "fault",
-        step: this.#savedStep,
+        step: this.#checkpoints.step,
         fault: fault.fault,
         message: error instanceof Error ? error.message : String(error),
         attempt: this.#faults,
@@ -225,11 +241,10 @@ class Run {
     try {
       this.#student = await this.#options.openStudent(checkpoint?.folder ?? null);
       opened = true;
-      this.#pace = new CheckpointPace(this.#student.info.parameters);
       let position: Position = checkpoint?.state.position ?? this.#beginning(0);
       this.#step = checkpoint?.state.step ?? parent?.step ?? 0;
       this.#steps = this.#step + this.#batchesFrom(position);
-      this.#savedStep = this.#step;
+      this.#checkpoints.begin(this.#student, this.#step);
       this.#skipped = { batches: 0, technical: 0, noTurn: 0 };
       this.#depth = checkpoint === null ? parent?.depth : checkpoint.state.depth;
       await this.#emit({
@@ -277,7 +292,8 @@ class Run {
   }
 
   #result(finished: boolean): TrainResult {
-    return { student: this.#student, step: this.#step, finished, overBudget: this.#overBudget };
+    const kept = this.#checkpoints.beside();
+    return { student: this.#student, step: this.#step, finished, overBudget: this.#overBudget, kept };
   }
 
   /** @returns false when the run was asked to stop, or its budget ended it, before its last step */
@@ -311,7 +327,7 @@ class Run {
   }
 
   async #stopped(next: Position): Promise<false> {
-    if (this.#savedStep < this.#step) await this.#checkpoint(next, next);
+    if (!this.#checkpoints.covers(this.#step)) await this.#checkpoint(next, next, true);
     await this.#look();
     const budget = this.#overBudget ? this.#budget : null;
     await this.#emit({
@@ -362,7 +378,8 @@ class Run {
     if (kept.length === 0) {
       if (this.#step !== this.#steps) return;
       const measured = await this.#evaluate();
-      if (measured || this.#savedStep < this.#step) await this.#checkpoint(at, after(at, batches));
+      if (measured || !this.#checkpoints.covers(this.#step))
+        await this.#checkpoint(at, after(at, batches), true);
       return;
     }
     const rows = batchRows(kept, codec);
@@ -395,13 +412,8 @@ class Run {
     await this.#lookIfDue();
     const measured = await this.#evaluate();
     const last = this.#step === this.#steps;
-    const { checkpointEvery, keepEvery } = this.#options;
-    const due =
-      [checkpointEvery, keepEvery].some((n) => n !== undefined && this.#step % n === 0) ||
-      (checkpointEvery === undefined && this.#pace.due());
-    if (measured || last || due) {
-      await this.#checkpoint(here, after(at, batches));
-    }
+    if (measured || last || this.#checkpoints.isDue(this.#step))
+      await this.#checkpoint(here, after(at, batches), last);
   }
 
   /** The position of a batch in its stage. */
@@ -536,42 +548,12 @@ class Run {
     });
   }
 
-  async #checkpoint(at: Position, next: Position): Promise<void> {
-    const { checkpoints } = this.#options;
-    if (checkpoints === null) return;
-    const evaluation = this.#evaluations.at(this.#step);
-    const state = {
-      format: CHECKPOINT_FORMAT,
-      step: this.#step,
-      position: { stage: next.stage, epoch: next.epoch, batch: next.batch },
-      fingerprint: this.#fingerprint,
-      settings: this.#settings,
-      ...(this.#depth === undefined ? {} : { depth: this.#depth }),
-      ...(evaluation === undefined ? {} : { evaluation }),
-    } as const;
-    await this.#pace.saving(() =>
-      checkpoints.save(state, (writer) => this.#student.save(this.#reporting(writer), { optimizer: true })),
-    );
-    this.#savedStep = this.#step;
+  async #checkpoint(at: Position, next: Position, last = false): Promise<void> {
+    const [step, evaluation] = [this.#step, this.#evaluations.at(this.#step)];
+    const state = { step, at, next, depth: this.#depth, evaluation };
+    await (last ? this.#checkpoints.saveLast(state) : this.#checkpoints.save(state));
     // What is kept is never lost again: the run has come further.
-    this.#faults = 0;
-    await this.#emit({
-      type: "checkpoint",
-      step: this.#step,
-      stage: at.stage,
-      epoch: at.epoch,
-      batch: at.batch,
-    });
-  }
-
-  /** Reports the progress of a large checkpoint, which may take longer to write than a step. */
-  #reporting(writer: FolderWriter): FolderWriter {
-    const { parameters } = this.#student.info;
-    if (parameters === null) return writer;
-    const total = Math.round((parameters * BYTES_PER_PARAMETER) / 1e6);
-    return reportingWriter(writer, (bytes) =>
-      this.#work("checkpoint", { done: Math.min(total, Math.round(bytes / 1e6)), total, unit: "MB" }),
-    );
+    if (this.#checkpoints.step === step) this.#faults = 0;
   }
 
   async #emit(event: TrainEvent): Promise<void> {
