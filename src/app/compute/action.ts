@@ -1,6 +1,6 @@
 /** What an entry of the table of actions is, and what is missing when it cannot be done. */
 
-import { isModelAtWork } from "./computing.ts";
+import { isDeviceBusy, whyAtWork } from "./computing.ts";
 import { episodeAt } from "./open/follow-place.ts";
 import { scoreKey } from "./scoring/score.ts";
 import type { UiState } from "./store.ts";
@@ -68,8 +68,11 @@ export const aPrompt: Blocked = ({ decision }) =>
 export const scores: Blocked = ({ decision, scores: all }) =>
   decision === null || all[scoreKey(decision)] === undefined ? "score this decision first" : null;
 
-/** The one device is free. */
-export const noModelAtWork: Blocked = (ui) => (isModelAtWork(ui) ? "a model is at work" : null);
+/** The one device is free, for scoring. */
+export const aFreeDevice: Blocked = (ui) => (isDeviceBusy(ui) ? whyAtWork(ui) : null);
+
+/** The models are at rest, for anything else. */
+export const noModelAtWork: Blocked = (ui) => whyAtWork(ui);
 
 /** There is a decision `by` further on in the episode. */
 export function aDecisionFurther(by: 1 | -1): Blocked {

@@ -122,8 +122,11 @@ export interface WatchPoint {
 }
 
 export interface TrainingState {
-  /** `probing`: no run is under way, its time is being measured. */
-  status: "idle" | "running" | "stopping" | "cancelling" | "probing" | "probe-cancelling";
+  /**
+   * `keeping`: the steps are taken and the browser is still writing the student, which only scores meanwhile. `probing`: no
+   * run is under way, its time is being measured.
+   */
+  status: "idle" | "running" | "stopping" | "cancelling" | "keeping" | "probing" | "probe-cancelling";
   /** Its id among the runs, where its steps and figures are; null before it has one. */
   run: string | null;
   /** What is being done now, in words, and how far it is. */

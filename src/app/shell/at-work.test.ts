@@ -109,6 +109,17 @@ it("lists everything that is running, with what ends it", () => {
   ]);
 });
 
+it("names a trained student that is being kept, which nothing ends", () => {
+  const work = { label: "Writing a checkpoint", done: 1200, total: 5300, unit: "MB" };
+  const ui = { ...nothing.ui, training: { ...IDLE_TRAINING, status: "keeping", run: "r", work } } as const;
+  expect(tasksAtWork({ ...nothing, ui })).toEqual([
+    {
+      ...{ key: "kept-student", name: "Keeping the trained student", detail: "Writing a checkpoint" },
+      ...{ done: 1200, total: 5300, end: null },
+    },
+  ]);
+});
+
 it("calls the probe of a time by its name, whatever run was here before, until it has ended", () => {
   const runs = {
     r: { ...run("r", "page"), state: "done", figures: { ...NO_FIGURES, done: 3, total: 3 } },

@@ -92,6 +92,14 @@ function ofPage({ ui: { scoring, training, playing, studying }, runs }: Work): T
       total: 0,
       end: status === "probing" ? cancel(() => trainingProbe.cancel()) : null,
     });
+  else if (status === "keeping")
+    tasks.push({
+      key: "kept-student",
+      name: "Keeping the trained student",
+      detail: work?.label ?? "",
+      ...amount(work ?? { done: 0, total: 0 }),
+      end: null,
+    });
   else {
     const { done, total } = ownFigures(training, runs);
     tasks.push({

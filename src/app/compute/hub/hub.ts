@@ -7,7 +7,7 @@ import { checkAddress } from "../../base/address.ts";
 import type { Range } from "../../base/eta.ts";
 import { describeFault, isAbort } from "../../base/faults.ts";
 import { hubWorker } from "../clients.ts";
-import { isComputing } from "../computing.ts";
+import { checkAtRest } from "../computing.ts";
 import { models } from "../models/models.ts";
 import { ROLES, type Role } from "../store.ts";
 import type { HubListing, HubProgress } from "./internal/hub-service.ts";
@@ -199,8 +199,8 @@ export function stopDownload(): void {
 
 /** Opens a model that is kept whole. Nobody is contacted. */
 export async function openCached(model: CachedModel, role: Role): Promise<void> {
-  if (isComputing()) return set({ problem: "a model is at work: stop it, then open another one" });
   try {
+    checkAtRest("open another one");
     const files = await hubWorker().files(model);
     closeHub();
     await models.open(role, { name: folderName(model), files });

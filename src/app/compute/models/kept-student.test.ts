@@ -8,7 +8,7 @@ import type { ComputeClient } from "../clients.ts";
 import type { KeptCheckpoint, KeptStudent } from "../runs/internal/page-archive.ts";
 import { keepRunCheckpoint } from "../runs/internal/run-checkpoints.ts";
 import { dropRun, newRun, putRun } from "../runs/runs-store.ts";
-import { getUi, setUi } from "../store.ts";
+import { getUi, IDLE_TRAINING, setUi } from "../store.ts";
 import {
   followStudent,
   keepTrained,
@@ -300,6 +300,15 @@ describe("after a reload", () => {
     await visit.models.ensure("student");
     expect([shown(), getUi().notice, useUndo.getState().changes]).toEqual(["sample/student", null, []]);
   });
+});
+
+it("the page asks before it is closed while a trained student is being kept", () => {
+  const kept = (["idle", "keeping"] as const).map((status) => {
+    setUi({ training: { ...IDLE_TRAINING, status } });
+    return asks();
+  });
+  setUi({ training: IDLE_TRAINING });
+  expect(kept).toEqual([false, true]);
 });
 
 describe("a student that cannot be kept", () => {

@@ -8,11 +8,11 @@ import { countOf } from "../../../core/plural.ts";
 import { faultNotice } from "../../base/faults.ts";
 import type { FolderFiles } from "../../data/files/blob-folder.ts";
 import { undoList } from "../../data/undo.ts";
-import { isComputing } from "../computing.ts";
+import { checkAtRest } from "../computing.ts";
 import { type KeptStudent, keepStudent, keptStudent } from "../runs/internal/page-archive.ts";
 import { newestCheckpoint, type RunCheckpoint, runCheckpoints } from "../runs/internal/run-checkpoints.ts";
 import { useRuns } from "../runs/runs-store.ts";
-import { setUi } from "../store.ts";
+import { getUi, setUi } from "../store.ts";
 import { RUNS_FILE } from "./internal/run-log.ts";
 import { models, type Opened, useStudentRun } from "./models.ts";
 import { sharedModel } from "./shared-model.ts";
@@ -168,7 +168,7 @@ async function restore(): Promise<void> {
     undoList.offer(
       `The trained student of your last visit (${countOf(student.steps, "optimizer step")}) is here again; Undo goes back to the one that was opened`,
       () => {
-        if (isComputing()) throw new InputError("a model is at work: stop it, then undo");
+        checkAtRest("undo");
         return models.revertStudent();
       },
       "student",
@@ -193,7 +193,7 @@ export function followStudent(): () => void {
       useKept.setState({ problem: "its run was removed" });
   });
   const ask = (event: BeforeUnloadEvent): void => {
-    if (useKept.getState().problem !== null) event.preventDefault();
+    if (useKept.getState().problem !== null || getUi().training.status === "keeping") event.preventDefault();
   };
   addEventListener("beforeunload", ask);
   return () => {

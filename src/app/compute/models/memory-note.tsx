@@ -1,7 +1,7 @@
 /** What a workload will need of the device, before it starts, and the limit that the user may set. */
 import { useEffect, useId } from "react";
 import { gibibytes, type MemoryPlan, type PlanPart, partBytes } from "../../../tensor/memory-plan.ts";
-import { isModelAtWork } from "../computing.ts";
+import { isDeviceBusy } from "../computing.ts";
 import { useGames } from "../games/games.ts";
 import { showScoringPlan } from "../scoring/score.ts";
 import { useUi } from "../store.ts";
@@ -28,7 +28,7 @@ function usePlan(workload: Workload): void {
   const decision = useUi((ui) => ui.decision);
   const models = useUi((ui) => ui.models);
   const device = useUi((ui) => ui.device.kind);
-  const idle = !useUi(isModelAtWork);
+  const idle = !useUi(isDeviceBusy);
   const place = useUi((ui) => ui.place);
   const weights = useMemory((state) => state.weights);
   const limit = useMemory((state) => state.limitGib);

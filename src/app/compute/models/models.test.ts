@@ -3,12 +3,13 @@ import { fake, Pending, until } from "../../../../test/support/fake.ts";
 import { fakeLibrary } from "../../../../test/support/fake-library.ts";
 import { scoredSide, tokenScores } from "../../../../test/support/token-scores.ts";
 import { InputError } from "../../../core/errors.ts";
+import type { FolderFiles } from "../../data/files/blob-folder.ts";
 import { undoList, useUndo } from "../../data/undo.ts";
 import type { ComputeClient } from "../clients.ts";
 import { withUnion } from "../scoring/internal/union.ts";
 import { distributionOf } from "../scoring/known-distribution.ts";
 import { tokenKey } from "../side.ts";
-import { getUi, type Role, setUi } from "../store.ts";
+import { getUi, IDLE_TRAINING, type Role, setUi } from "../store.ts";
 import { useMemory } from "./memory.ts";
 import { Models } from "./models.ts";
 
@@ -305,11 +306,85 @@ describe("the student", () => {
     expect([shown("student"), chosen("student")]).toEqual(["own", "own"]);
   });
 
+  describe("that is being kept", () => {
+    const run = { id: "r", done: 2 };
+    let kept: Pending<FolderFiles>;
+    let taken: Promise<void>;
+
+    beforeEach(async () => {
+      await models.ensure("student");
+      kept = new Pending();
+      setUi({ scores: { before: tokenScores() }, training: { ...IDLE_TRAINING, status: "keeping" } });
+      taken = models.studentTrained(kept.promise, 2, {}, run);
+      setUi({ scores: { since: tokenScores() } });
+    });
+    afterEach(() => setUi({ training: IDLE_TRAINING }));
+
+    it("is the run's at once, its folder is waited for, and then undo has the scores of before", async () => {
+      expect(getUi().models.student).toMatchObject({ origin: "updated", steps: 2 });
+      expect(models.origins().student).toBe("updated");
+      const asked = [models.folder("student"), models.studentFolder({ optimizer: true })];
+      const before = useUndo.getState().changes;
+      kept.resolve({ name: "trained", files: new Map([["weights", new Blob(["w"])]]) });
+      await taken;
+      for (const each of await Promise.all(asked)) expect(each?.files.has("weights")).toBe(true);
+      expect(useUndo.getState().changes).toHaveLength(before.length + 1);
+      expect(Object.keys(getUi().scores)).toEqual(["since"]);
+      setUi({ training: IDLE_TRAINING });
+      await undoList.undoLast();
+      expect(Object.keys(getUi().scores)).toEqual(["before"]);
+    });
+
+    it("keeps its place and its device, and a line says why", async () => {
+      const why = "the trained student is being kept: wait until it is, then ";
+      await models.open("student", folder("own"));
+      expect(getUi().notice?.text).toBe(`${why}open another one`);
+      await models.revertStudent();
+      expect(getUi().notice?.text).toBe(`${why}revert to the loaded student`);
+      await models.chooseDevice("cpu");
+      models.chooseTeacherWeights("bf16");
+      expect([workers.length, useMemory.getState().weights, shown("student")]).toEqual([
+        ...[1, "f32", "sample/student"],
+      ]);
+      kept.resolve({ name: "trained", files: new Map() });
+      await taken;
+    });
+
+    it("is lost with its worker, with what it scored; whoever waits for it hears of it", async () => {
+      const asked = expect(models.folder("student")).rejects.toThrow("the compute worker ended");
+      models.endWorker();
+      await expect(taken).rejects.toThrow("the compute worker ended");
+      await asked;
+      expect([getUi().scores, models.origins().student]).toEqual([{}, "sample"]);
+    });
+
+    it("leaves the teacher to another shipped library, which has its own student where it is lost", async () => {
+      await models.takeShipped({ library: "miniature" });
+      expect(models.studentState()).toMatchObject({ student: { shipped: "sample" } });
+      kept.reject(new Error("disk full"));
+      await expect(taken).rejects.toThrow("disk full");
+      models.studentLost();
+      await models.ensure("student");
+      expect(shown("student")).toBe("miniature/student");
+    });
+
+    it("comes before the end of a worker whose other work does not stop", async () => {
+      vi.useFakeTimers();
+      const stopped = models.stopWork(() => true);
+      await vi.advanceTimersByTimeAsync(1500);
+      expect(workers[0]!.ended).toBe(false);
+      kept.resolve({ name: "trained", files: new Map() });
+      expect(await stopped).toBe(true);
+      await taken;
+      expect(models.studentState().student).toMatchObject({ run: "r" });
+    });
+  });
+
   it("after training is the run's, and undo gives back the one before with what it scored", async () => {
     await models.ensure("student");
     const scores = { a: tokenScores() };
     setUi({ scores });
-    models.studentTrained({ name: "student", files: new Map() }, 2, { seed: 0 }, { id: "r", done: 2 });
+    await models.studentTrained({ name: "student", files: new Map() }, 2, { seed: 0 }, { id: "r", done: 2 });
     setUi({ scores: {} });
     expect(models.studentState()).toMatchObject({ student: { run: "r", taken: { r: 2 }, steps: 2 } });
     expect(getUi().models.student).toMatchObject({ origin: "updated", steps: 2 });

@@ -20,9 +20,10 @@ import { shippedBase } from "../../data/shipped-base.ts";
 import { undoList } from "../../data/undo.ts";
 import { type Shipped, shippedName } from "../../url/library-link.ts";
 import { type ComputeClient, startComputeWorker } from "../clients.ts";
-import { isComputing } from "../computing.ts";
+import { checkAtRest, isDeviceBusy, isModelAtWork } from "../computing.ts";
 import { getUi, type ModelOrigin, ROLES, type Role, setUi } from "../store.ts";
 import type { ComputeChoice, ModelsWorkload } from "../worker/compute-service.ts";
+import { FolderToCome } from "./internal/folder-to-come.ts";
 import { withRun } from "./internal/run-log.ts";
 import { shippedScores } from "./internal/shipped-scores.ts";
 import { memory, memoryLimit, useMemory } from "./memory.ts";
@@ -65,6 +66,8 @@ export class Models {
   /** The tokenizers that the workers have. */
   #tokenizers: RoleTexts | null = null;
   #compute: Promise<ComputeClient> | null = null;
+  /** That of the trained student, while it is kept. */
+  #keeping: FolderToCome | null = null;
   /** A student of the visit before may be on its way: no model is read before it is here. */
   #restoring: Promise<unknown> = Promise.resolve();
   #device: ComputeChoice = "webgpu";
@@ -108,12 +111,14 @@ export class Models {
     // What the ended worker was asked for never answers.
     this.#turns = new Turns();
     this.#before = {};
+    this.#keeping?.giveUp(new InputError("the compute worker ended while the student was being kept"));
     setUi({ models: { teacher: null, student: null }, modelLoading: {} });
     ended?.then((client) => client.end()).catch(() => undefined);
   }
 
   /**
-   * Asks what computes to stop, and ends its worker where it has not in time.
+   * Asks what computes to stop, and ends its worker where it has not in time; a student that is being kept there comes
+   * first.
    *
    * @param goesOn whether what was to be stopped is still at it
    * @returns true where the worker was ended: what it was asked for never answers then
@@ -121,6 +126,7 @@ export class Models {
   async stopWork(goesOn: () => boolean): Promise<boolean> {
     void this.worker().then(({ api }) => api.abort());
     await new Promise((resolve) => setTimeout(resolve, GRACE_MS));
+    if (goesOn()) await this.#keeping?.folder.catch(() => undefined);
     if (!goesOn()) return false;
     this.endWorker();
     return true;
@@ -128,7 +134,7 @@ export class Models {
 
   /** Takes another device; models are opened there when they are needed. While a model is at work, the device stays. */
   async chooseDevice(kind: ComputeChoice): Promise<void> {
-    if (isComputing() || (kind === this.#device && this.#compute !== null)) return;
+    if (isModelAtWork() || (kind === this.#device && this.#compute !== null)) return;
     this.#device = kind;
     this.endWorker();
     try {
@@ -148,19 +154,25 @@ export class Models {
     return askedOnce(this.#shippedTexts, of, () => this.clients.shippedTokenizer(of));
   }
 
+  /** A student that is being kept is no shipped one any more. */
+  #originOf(role: Role): ModelOrigin {
+    if (role === "student" && this.#keeping !== null) return "updated";
+    return this.#folders[role]?.origin ?? "sample";
+  }
+
   /** What decides scores beside the shipped models: the user's own, and the format of weights. */
   #besideShipped(): unknown[] {
-    const own = ROLES.map((role) => (this.#folders[role]?.origin === "sample" ? null : this.#folders[role]));
+    const own = ROLES.map((role) => (this.#originOf(role) === "sample" ? null : this.#folders[role]));
     return [...own, memory().weights];
   }
 
   /**
    * Takes the models of a shipped library that is shown now, where the user opened none of their own, with what they
-   * scored before. While a model is at work, those before stay.
+   * scored before. While a model computes, those before stay.
    */
   async takeShipped(link: { library: string | null }): Promise<void> {
     const name = shippedName(link);
-    if (name === null || name === this.#shipped || isComputing()) return;
+    if (name === null || name === this.#shipped || isDeviceBusy()) return;
     const beside = this.#besideShipped();
     const roles = ROLES.filter((_, n) => beside[n] === null);
     if (roles.length > 0) shippedScores.set(this.#shipped, { scores: getUi().scores, beside });
@@ -236,7 +248,7 @@ export class Models {
 
   /** Takes another format for the teacher's weights; it is opened in it when it is needed. */
   chooseTeacherWeights(weights: WeightChoice): void {
-    if (isComputing() || weights === memory().weights) return;
+    if (isModelAtWork() || weights === memory().weights) return;
     useMemory.setState({ weights });
     setUi((ui) => ({ models: { ...ui.models, teacher: null }, scores: {} }));
   }
@@ -295,7 +307,7 @@ export class Models {
     const { models, scores } = getUi();
     const wasOpen = models[role] !== null;
     return async () => {
-      if (isComputing()) throw new InputError("a model is at work: stop it, then undo");
+      checkAtRest("undo");
       // A shipped model gives way to that of the shipped library that is shown now, and so do its scores.
       const gaveWay = this.#shipped !== shippedThen && (opened?.origin ?? "sample") === "sample";
       if (role === "student") {
@@ -323,7 +335,7 @@ export class Models {
   async open(role: Role, folder: FolderFiles): Promise<void> {
     let begun: { opened: Opened; before: Opened | null } | null = null;
     try {
-      if (isComputing()) throw new InputError("a model is at work: stop it, then open another one");
+      checkAtRest("open another one");
       const tokenizer = await tokenizerTexts(folder);
       if (tokenizer === null) return await this.askForTokenizer(role, folder);
       const before = this.#before[role] ?? { opened: this.#folders[role], goBack: this.#wayBack(role) };
@@ -353,19 +365,44 @@ export class Models {
   }
 
   /**
-   * After training: the student's new folder, as the worker has it open already. `record` is what was done to it, `run`
-   * the run of this page and how many of its steps are taken.
+   * After training: the student's new folder, as the worker has it open already. While that is still written, the student
+   * scores. `record` is what was done to it, `run` the run of this page and how many of its steps are taken.
+   *
+   * @throws what it could not be kept for; `studentLost` is for the caller
    */
-  studentTrained(
-    folder: FolderFiles,
+  async studentTrained(
+    kept: FolderFiles | Promise<FolderFiles>,
     steps: number,
     record: object,
     run: { id: string; done: number },
-  ): void {
+  ): Promise<void> {
     const before = this.#folders.student;
     if (before === null) throw new Error("no student was open");
+    const goBack = this.#wayBack("student");
+    // What was scored with the student before is of the student before.
+    setUi(({ models: { student, ...others } }) => ({
+      models: { ...others, student: student && { ...student, origin: "updated", steps } },
+      scores: {},
+    }));
+    let folder: FolderFiles;
+    try {
+      if (kept instanceof Promise) {
+        this.#keeping = new FolderToCome(kept);
+        folder = await this.#keeping.folder;
+      } else folder = kept;
+    } catch (error) {
+      setUi({ scores: {} });
+      // Another shipped library was shown meanwhile: its student is here instead.
+      if (before.origin === "sample" && before.shipped !== this.#shipped) {
+        this.#setFolder("student", null);
+        this.#openedStudent = null;
+      }
+      throw error;
+    } finally {
+      this.#keeping = null;
+    }
     const label = `The student was updated: it has ${countOf(steps, "optimizer step")} now`;
-    undoList.offer(label, this.#wayBack("student"), "student");
+    undoList.offer(label, goBack, "student");
     this.#setFolder("student", {
       tokenizer: before.tokenizer,
       folder: withRun(folder, before.folder, record),
@@ -375,12 +412,6 @@ export class Models {
       run: run.id,
     });
     studentHasRun(run.id);
-    setUi((ui) => {
-      const { student } = ui.models;
-      return student === null
-        ? {}
-        : { models: { ...ui.models, student: { ...student, origin: "updated", steps } } };
-    });
   }
 
   /** The student was lost with a failed or cancelled run: it is opened again, as it was before, when it is needed. */
@@ -391,8 +422,7 @@ export class Models {
   /** Back to the student as it was opened; not while a model is at work. */
   async revertStudent(): Promise<void> {
     try {
-      if (isComputing())
-        throw new InputError("a model is at work: stop it, then revert to the loaded student");
+      checkAtRest("revert to the loaded student");
       const goBack = this.#wayBack("student");
       studentWentBack(this.#folders.student?.taken ?? {}, this.#openedStudent?.taken ?? {});
       this.#setFolder("student", this.#openedStudent);
@@ -436,7 +466,8 @@ export class Models {
    */
   origins(): Record<Role, ModelOrigin> {
     const of = (role: Role): ModelOrigin => {
-      const { origin = "sample", shipped: of = this.#shipped } = this.#folders[role] ?? {};
+      const origin = this.#originOf(role);
+      const { shipped: of = this.#shipped } = this.#folders[role] ?? {};
       return origin === "sample" && of !== "sample" ? "own" : origin;
     };
     return { teacher: of("teacher"), student: of("student") };
@@ -448,8 +479,9 @@ export class Models {
     return student ?? (await this.#folderOf(role)).folder;
   }
 
-  /** The student's folder with its tokenizer; without optimizer state unless it is asked for. */
+  /** The student's folder with its tokenizer, once it is kept; without optimizer state unless it is asked for. */
   async studentFolder(options: { optimizer: boolean }): Promise<FolderFiles | null> {
+    await this.#keeping?.folder;
     if (this.#folders.student === null) return null;
     const { folder, tokenizer } = this.#folders.student;
     const files = new Map(folder.files);

@@ -13,7 +13,7 @@ import { navigate } from "../../data/navigate.ts";
 import { linkKey, opensByItself } from "../../url/library-link.ts";
 import type { Place } from "../../url/place.ts";
 import { ofTask, selectionOf } from "../../url/what-if.ts";
-import { isModelAtWork } from "../computing.ts";
+import { isDeviceBusy } from "../computing.ts";
 import { models } from "../models/models.ts";
 import { getUi, setUi, useUi } from "../store.ts";
 import { openLibraries } from "./libraries.ts";
@@ -71,7 +71,7 @@ export class PlaceFollower {
       const another = now.library !== before.library;
       if (another && now.library !== null) void openLibraries.followColumns(now.library);
       // While a model is at work those before stay: their models are taken once it ends.
-      const freed = isModelAtWork(before) && !isModelAtWork(now);
+      const freed = isDeviceBusy(before) && !isDeviceBusy(now);
       if ((another || freed) && now.library !== null)
         void models.takeShipped(now.library.link).catch(describeFault);
       // A link that came while something else was opened waits for its turn.

@@ -215,6 +215,8 @@ describe("closing", () => {
     expect(closeProblem(getUi(), "a")).toBeNull();
     open.close("b");
     expect(ids()).toEqual(["a", "b", "c"]);
+    setUi({ training: { ...run, status: "keeping" } });
+    expect(closeProblem(getUi(), "b")).toBeNull();
     setUi({ training: { ...run, status: "idle" }, scoring: { status: "cancelling", job: "gate", key: "" } });
     expect(closeProblem(getUi(), "a")).toContain("cancel it first");
     open.close("a");

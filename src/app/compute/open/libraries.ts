@@ -17,7 +17,8 @@ import { useOptimal } from "./optimal.ts";
 /** Why a library cannot be closed now; null when it can. */
 export function closeProblem({ training, scoring, studying }: UiState, id: string | null): string | null {
   if (id === null) return "no library is open";
-  if (training.status !== "idle" && training.library === id) return "a run reads it: stop the run first";
+  const isTraining = training.status !== "idle" && training.status !== "keeping";
+  if (isTraining && training.library === id) return "a run reads it: stop the run first";
   if (studying?.library === id) return "students are being trained on it: stop them first";
   if (scoring.status === "running" || scoring.status === "cancelling")
     return "a model is at work: cancel it first";

@@ -14,20 +14,27 @@ export function removalQuestion({ title, launched }: Run, isOpen: boolean): stri
   return `Remove “${name}” with everything that was kept of it?${only} This cannot be undone.`;
 }
 
+/** Whether a run of the page has taken its steps: its student is only being kept, and nothing is left to end. */
+function isOver({ where, events }: Run): boolean {
+  const last = events.findLast(({ type }) => type !== "checkpoint")?.type;
+  return where === "page" && (last === "done" || last === "stopped");
+}
+
 /** What a run's state allows. */
 export function RunButtons({ run }: { run: Run }) {
   const { id, state, title, stream } = run;
   // Another tab has it until it is written down.
   const elsewhere = stream === "other-tab";
   const of = `${shownName(title)}, ${id}`;
+  const going = !ENDED.includes(state) && !isOver(run);
   return (
     <span className="run-buttons">
-      {(state === "running" || state === "queued") && (
+      {going && (state === "running" || state === "queued") && (
         <button type="button" onClick={() => void stopRun(id)} aria-label={`Stop after this step: ${of}`}>
           Stop
         </button>
       )}
-      {!ENDED.includes(state) && (
+      {going && (
         <button type="button" onClick={() => void cancelRun(id)} aria-label={`Cancel at once: ${of}`}>
           Cancel
         </button>

@@ -99,6 +99,13 @@ describe("events into figures", () => {
     expect(points[0]).toMatchObject({ loss: 1, teacherTokens: 200, studentTokens: 100, success: 0.25 });
   });
 
+  it("is done with a checkpoint that is written after the run's end", () => {
+    const work = { type: "work", what: "checkpoint", done: 1, total: 2, unit: "MB" } as const;
+    const ended = foldEvents(NO_FIGURES, [{ type: "done", step: 2 }, work]);
+    expect([ended.done, ended.work?.what]).toEqual([2, "checkpoint"]);
+    expect(fold([{ type: "checkpoint", step: 2, stage: 0, epoch: 0, batch: 1 }], ended).work).toBeNull();
+  });
+
   it("takes back steps after the checkpoint that a run went on from, and marks the place", () => {
     const figures = fold([start(null), ...STAGES, updated(1), updated(2), start(1), ...STAGES, updated(2)]);
     expect(figures.points.map(({ step }) => step)).toEqual([1, 2]);

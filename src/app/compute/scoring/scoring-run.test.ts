@@ -4,10 +4,8 @@ import { DeviceError, InputError } from "../../../core/errors.ts";
 import type { FolderFiles } from "../../data/files/blob-folder.ts";
 import type { ComputeClient } from "../clients.ts";
 import { Models } from "../models/models.ts";
-import { getUi, setUi } from "../store.ts";
+import { getUi, IDLE_TRAINING, setUi } from "../store.ts";
 import { type ScoringRun, ScoringRuns } from "./scoring-run.ts";
-
-type Clients = ConstructorParameters<typeof ScoringRuns>[0];
 
 /** What the device was asked for, how often the further model was closed, and how often the worker was ended. */
 let asked: number;
@@ -31,7 +29,7 @@ beforeEach(() => {
       },
     }),
   });
-  const models = fake<Clients["models"]>({
+  const models = Object.assign(new Models({} as never), {
     worker: async () => client,
     ensure: async () => {
       await ask();
@@ -41,7 +39,6 @@ beforeEach(() => {
     endWorker: () => {
       ended += 1;
     },
-    stopWork: Models.prototype.stopWork,
   });
   runs = new ScoringRuns({ models });
   setUi({ scoring: { status: "idle" } });
@@ -98,6 +95,16 @@ it("while one run is at work, another does nothing", async () => {
   answer.resolve();
   await first;
   expect(scoring()).toEqual({ status: "idle" });
+});
+
+it("begins beside a trained student that is being kept, and not while one is trained", async () => {
+  const work = vi.fn();
+  for (const status of ["running", "keeping"] as const) {
+    setUi({ training: { ...IDLE_TRAINING, status } });
+    await runs.run("side", status, work);
+  }
+  expect(work.mock.calls.map(([run]) => run.key)).toEqual(["keeping"]);
+  setUi({ training: IDLE_TRAINING });
 });
 
 const answers = (answer: Pending): void => answer.resolve();

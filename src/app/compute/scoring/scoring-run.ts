@@ -7,7 +7,7 @@ import { describeFault, isAbort, isDeviceFault } from "../../base/faults.ts";
 import { Latest } from "../../base/latest.ts";
 import type { FolderFiles } from "../../data/files/blob-folder.ts";
 import type { ComputeClient } from "../clients.ts";
-import { isComputing } from "../computing.ts";
+import { isDeviceBusy } from "../computing.ts";
 import { memory } from "../models/memory.ts";
 import { models } from "../models/models.ts";
 import type { SideModel } from "../side.ts";
@@ -83,7 +83,7 @@ export class ScoringRuns {
    * another call does nothing.
    */
   async run(job: ScoringJob, key: string, work: (run: ScoringRun) => Promise<void>): Promise<void> {
-    if (isComputing()) return;
+    if (isDeviceBusy()) return;
     const { models } = this.clients;
     const isLatest = this.#turns.begin();
     const wait = async <T>(waited: Promise<T>): Promise<T> => {

@@ -3,7 +3,9 @@ import { fake, Pending, until } from "../../../../test/support/fake.ts";
 import { DeviceError } from "../../../core/errors.ts";
 import { configuredMethod } from "../../../core/loop/configured-method.ts";
 import { configuredSettings } from "../../../core/loop/train-config.ts";
+import type { FolderFiles } from "../../data/files/blob-folder.ts";
 import type { ComputeClient } from "../clients.ts";
+import { isDeviceBusy, isModelAtWork } from "../computing.ts";
 import type { Opened } from "../models/models.ts";
 import { checkConfig } from "../runs/config-fields.ts";
 import { getRuns, newRun, patchRun, putRun, useRuns } from "../runs/runs-store.ts";
@@ -48,6 +50,7 @@ beforeEach(() => {
   api = fake<ComputeClient["api"]>({
     takePasses: async () => undefined,
     train: vi.fn(() => trained.promise),
+    keptStudent: vi.fn(),
     stop: vi.fn(async () => undefined),
   });
   const client = fake<ComputeClient>({ api });
@@ -79,6 +82,7 @@ beforeEach(() => {
     }),
     kept: fake<Clients["kept"]>({ noteStudentOf: async () => undefined, keepTrained: async () => undefined }),
     there: fake<Clients["there"]>({ start: vi.fn() }),
+    scoring: fake<Clients["scoring"]>({ cancel: vi.fn(async () => undefined) }),
     library: () => fake({}),
     withGames: async (plan) => plan,
     computeWithGames: vi.fn(),
@@ -99,8 +103,7 @@ describe("a run of the page", () => {
   it("is one at a time: a press while one is under way does nothing", async () => {
     const run = training.start();
     await training.start();
-    await training.resume("page-1");
-    expect(getUi().notice).toMatchObject({ text: expect.stringContaining("A model is at work") });
+    await expect(training.resume("page-1")).rejects.toThrow("a model is at work: stop it, then resume");
     await hasBegun();
     trained.resolve(RESULT);
     await run;
@@ -177,6 +180,60 @@ describe("a run of the page", () => {
     await run;
     expect(listed()).toEqual([["done", null]]);
     expect(under().message).toMatchObject({ text: expect.stringContaining("Done:") });
+  });
+
+  describe("whose large student is still being kept", () => {
+    let written: Pending<FolderFiles>;
+    let run: Promise<void>;
+
+    beforeEach(async () => {
+      written = new Pending();
+      vi.mocked(api.keptStudent).mockImplementation(() => written.promise);
+      vi.mocked(models.studentTrained).mockImplementation(async (folder) => void (await folder));
+      run = training.start();
+      await hasBegun();
+      trained.resolve({ ...RESULT, folder: null });
+      await until(() => expect(under().status).toBe("keeping"));
+    });
+
+    it("says that it can score, is not ended any more, and is done once it is kept", async () => {
+      expect(under().message?.text).toBe(
+        "Done: 0 steps. The browser is keeping the student: it can score meanwhile.",
+      );
+      expect(listed()).toEqual([["starting", "the browser is keeping its student"]]);
+      expect([isDeviceBusy(), isModelAtWork()]).toEqual([false, true]);
+      await training.stop();
+      await training.start();
+      await expect(training.resume("page-1")).rejects.toThrow("the trained student is being kept");
+      expect(under().status).toBe("keeping");
+      expect(api.train).toHaveBeenCalledOnce();
+      written.resolve(RESULT.folder!);
+      await run;
+      expect([under().status, under().message?.text, listed()]).toEqual([
+        ...["idle", "Done: 0 steps.", [["done", null]]],
+      ]);
+      expect(owned.size).toBe(0);
+    });
+
+    it("fails with a device that is lost meanwhile, and says what is not kept", async () => {
+      written.reject(new DeviceError("the device was lost", "lost"));
+      await run;
+      expect(models.studentLost).toHaveBeenCalledOnce();
+      expect(models.endWorker).toHaveBeenCalledOnce();
+      const [state, message] = listed()[0]!;
+      expect(state).toBe("failed");
+      expect(message).toContain("the device was lost. The next work opens another. The run’s last steps are");
+      expect(under()).toMatchObject({ status: "idle", message: { kind: "error", text: message } });
+    });
+
+    it("ends what is scored beside it where it is lost, and leaves the worker to what still waits for it", async () => {
+      setUi({ scoring: { status: "cancelling", job: "contexts", key: "k" } });
+      written.reject(new DeviceError("the device was lost", "lost"));
+      await run;
+      expect(clients.scoring.cancel).toHaveBeenCalledOnce();
+      expect(models.endWorker).not.toHaveBeenCalled();
+      setUi({ scoring: { status: "idle" } });
+    });
   });
 
   it("that fails leaves the student as it was, and ends the worker of a failed device; the next one begins", async () => {

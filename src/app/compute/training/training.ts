@@ -11,7 +11,7 @@ import type { FolderFiles } from "../../data/files/blob-folder.ts";
 import { libraryWorker } from "../../data/library-client.ts";
 import type { DecisionModel } from "../../data/model.ts";
 import { libraryNames, libraryOf } from "../../data/open-libraries.ts";
-import { isComputing } from "../computing.ts";
+import { checkAtRest, isDeviceBusy, isModelAtWork } from "../computing.ts";
 import { computeWithGames } from "../games/games.ts";
 import { withGames } from "../games/live-games.ts";
 import * as keptStudent from "../models/kept-student.ts";
@@ -21,6 +21,7 @@ import { configField } from "../runs/config-fields.ts";
 import { pageRuns } from "../runs/internal/page-runs.ts";
 import { NO_FIGURES, type Run } from "../runs/run.ts";
 import { getRuns, newRunId, patchRun } from "../runs/runs-store.ts";
+import { scoringRuns } from "../scoring/scoring-run.ts";
 import { getUi, IDLE_TRAINING, setUi } from "../store.ts";
 import { runTitle } from "./internal/training-data.ts";
 import { follow, patchTraining, showProgress } from "./internal/training-events.ts";
@@ -33,10 +34,12 @@ import { useSending, workerTraining } from "./worker-training.ts";
 const under = (words: string): string => (words === configField("method").standard ? "" : ` under ${words}`);
 
 const UNCHANGED = "The student is as it was before this run.";
+const NOT_KEPT = `The run’s last steps are not kept. ${UNCHANGED} Resume goes on from the last checkpoint, or begins again where there is none.`;
 const CANCELLED = { kind: "info", text: `Cancelled. ${UNCHANGED}` } as const;
 
 const page = {
   ...{ models, runs: pageRuns, library: libraryWorker, plans: trainingPlan, there: workerTraining },
+  ...{ scoring: scoringRuns },
   ...{ withGames, computeWithGames, kept: keptStudent },
 };
 
@@ -53,7 +56,7 @@ export class StudentTraining {
   /** Starts what the form describes, in the page or on the worker. */
   async start(): Promise<void> {
     if (trainingForm().where !== "page") return this.#startThere();
-    if (isComputing()) return;
+    if (isModelAtWork()) return;
     await this.#runHere(async () => {
       const plan = { id: newRunId("page"), ...(await this.clients.plans.formPlan()) };
       // Runs of one config differ where one began with what the other had made.
@@ -63,12 +66,13 @@ export class StudentTraining {
     });
   }
 
-  /** Lets a run of the page that was stopped, cancelled or lost go on from its last checkpoint. */
+  /**
+   * Lets a run of the page that was stopped, cancelled or lost go on from its last checkpoint.
+   *
+   * @throws InputError while a model is at work
+   */
   async resume(id: string): Promise<void> {
-    if (isComputing()) {
-      setUi({ notice: { kind: "error", text: "A model is at work: stop it, then resume the run." } });
-      return;
-    }
+    checkAtRest("resume the run");
     const { runs, plans } = this.clients;
     await this.#runHere(async () => {
       const plan = (await runs.planOf(id)) as KeptPlan | null;
@@ -174,9 +178,6 @@ export class StudentTraining {
         teacher: { named: teacher, student, none: null }[asked]?.info ?? null,
         student: student?.info ?? null,
       };
-      models.studentTrained(result.folder, result.steps, record, { id: plan.id, done });
-      await kept.keepTrained(plan.id, done);
-      if (!isLatest()) return;
       const text = [
         finished
           ? `Done: ${countOf(done, "step")}${under(words)}.`
@@ -186,15 +187,29 @@ export class StudentTraining {
       ]
         .filter((sentence) => sentence !== false)
         .join(" ");
+      const folder = result.folder ?? api.keptStudent();
+      const trained = models.studentTrained(folder, result.steps, record, { id: plan.id, done });
+      if (result.folder === null) {
+        const keeping = "The browser is keeping the student: it can score meanwhile.";
+        const message = { kind: "info", text: `${text} ${keeping}` } as const;
+        patchTraining({ status: "keeping", work: null, message });
+        patchRun(plan.id, { message: "the browser is keeping its student" });
+      }
+      await trained;
+      await kept.keepTrained(plan.id, done);
+      if (!isLatest()) return;
       runs.end(plan.id, finished ? "done" : "cancelled", finished ? null : "stopped after its step");
       patchTraining({ status: "idle", work: null, message: { kind: "info", text } });
-      // What was scored with the student before is of the student before.
-      setUi({ scores: {} });
     } catch (error) {
       if (!isLatest()) return;
       models.studentLost();
-      if (isDeviceFault(error)) models.endWorker();
-      const fault = isAbort(error) ? null : `${describeFault(error).replace(/\.$/, "")}. ${UNCHANGED}`;
+      const wasKeeping = getUi().training.status === "keeping";
+      // What is scored beside is of the student that is lost.
+      if (wasKeeping) await this.clients.scoring.cancel();
+      // Scoring that goes on all the same would never be answered: it ends the worker itself.
+      if (isDeviceFault(error) && !(wasKeeping && isDeviceBusy())) models.endWorker();
+      const then = wasKeeping ? NOT_KEPT : UNCHANGED;
+      const fault = isAbort(error) ? null : `${describeFault(error).replace(/\.$/, "")}. ${then}`;
       if (id !== null) runs.end(id, fault === null ? "cancelled" : "failed", fault);
       const message = fault === null ? CANCELLED : ({ kind: "error", text: fault } as const);
       patchTraining({ status: "idle", work: null, message });

@@ -227,7 +227,8 @@ export class ComputeApi {
   }
 
   /**
-   * Trains the student. Resolves to its folder, optimizer state included, when it ends or is stopped.
+   * Trains the student. Resolves to its folder, optimizer state included, when it ends or is stopped; the folder is null
+   * while a large student is still being kept, which `keptStudent` waits for: it can score meanwhile.
    *
    * @param own the frozen teacher where it is not the one that is open
    */
@@ -240,7 +241,7 @@ export class ComputeApi {
     return this.#service.run(async (signal) => {
       let frozen = own === null ? null : await this.#service.openOwn(own, signal);
       const teacher = frozen ?? (teacherOf(plan.method) === "none" ? null : this.#service.model("teacher"));
-      const { student: taken, start } = this.#service.takeStudent();
+      const { student: taken, start } = await this.#service.takeStudent();
       const { student, folder, finished } = await runTraining({
         plan,
         records: opened(this.#library, "library").tasks,
@@ -248,6 +249,7 @@ export class ComputeApi {
         teacher,
         student: taken,
         start,
+        keepLastBeside: true,
         reopen: async () => {
           const open = await this.#service.reopen();
           if (own === null) return open;
@@ -266,8 +268,17 @@ export class ComputeApi {
         },
       }).finally(() => frozen?.dispose());
       const { steps } = this.#service.keepStudent(student, folder);
-      return { folder, steps, finished };
+      return { folder: folder instanceof Promise ? null : folder, steps, finished };
     });
+  }
+
+  /**
+   * The folder of the student that was trained last, optimizer state included, once it is kept.
+   *
+   * @throws what it could not be kept for: the device was lost meanwhile, say
+   */
+  keptStudent(): Promise<FolderFiles> {
+    return this.#service.keptStudent();
   }
 
   /**

@@ -133,13 +133,16 @@ export class ComputeService {
   #passes: Partial<Record<Role, PassOptions>> = {};
   #student: ModelTrainer | null = null;
   /** What holds it bit for bit, optimizer state included. */
-  #studentFolder: FolderFiles | null = null;
+  #studentFolder: Promise<FolderFiles> | null = null;
+  /** That is still being written, from the device: the student may score, and nothing may change or close it. */
+  #keeping = false;
   /** A further model, open for as long as its passes take. */
   #other: Teacher | null = null;
   #abort: AbortController | null = null;
 
   /** Opens the device: WebGPU where any adapter is, else the reference, with the reason. */
   async start(choice: ComputeChoice): Promise<DeviceState> {
+    this.#checkKept();
     this.#release();
     this.#choice = choice;
     let reason: string | null = null;
@@ -187,6 +190,7 @@ export class ComputeService {
   ): Promise<{ info: EngineInfo; steps: number }> {
     const backend = this.#opened();
     return this.#work(async (signal) => {
+      if (role === "student") this.#checkKept();
       const reader = blobFolder(folder);
       const options = { signal, onProgress: onWork };
       this.#passes[role] = passes;
@@ -363,16 +367,28 @@ export class ComputeService {
   }
 
   /** Hands the student over to a training run, which may dispose it; `keepStudent` gives it back. */
-  takeStudent(): { student: ModelTrainer; start: FolderFiles } {
+  async takeStudent(): Promise<{ student: ModelTrainer; start: FolderFiles }> {
+    this.#checkKept();
     const student = this.model("student");
-    const start = this.#studentFolder!;
+    const start = await this.keptStudent();
     this.#student = null;
     return { student, start };
+  }
+
+  /** The student's folder, once it is written. @throws what it could not be written for */
+  async keptStudent(): Promise<FolderFiles> {
+    if (this.#studentFolder === null) throw new InputError("no student is open");
+    return this.#studentFolder;
+  }
+
+  #checkKept(): void {
+    if (this.#keeping) throw new InputError("the trained student is being kept");
   }
 
   /** A student of the caller's own in the place of the one that is open: the device has room for one. */
   openProbed(folder: FolderFiles, signal: AbortSignal): Promise<ModelTrainer> {
     const backend = this.#opened();
+    this.#checkKept();
     this.#student?.dispose();
     this.#student = null;
     return ModelTrainer.open(backend, blobFolder(folder), {
@@ -382,11 +398,16 @@ export class ComputeService {
     });
   }
 
-  /** `folder`: what holds it bit for bit, optimizer state included. */
-  keepStudent(student: Trainer, folder: FolderFiles): ModelTrainer {
+  /** `folder`: what holds it bit for bit, optimizer state included; a promise while that is written. */
+  keepStudent(student: Trainer, folder: FolderFiles | Promise<FolderFiles>): ModelTrainer {
     if (!(student instanceof ModelTrainer)) throw new Error("the student is not one of this worker's");
     this.#student = student;
-    this.#studentFolder = folder;
+    this.#studentFolder = Promise.resolve(folder);
+    this.#keeping = folder instanceof Promise;
+    const written = (): void => {
+      this.#keeping = false;
+    };
+    this.#studentFolder.then(written, written);
     return student;
   }
 

@@ -5,7 +5,7 @@ import { DeviceError } from "../../../core/errors.ts";
 import { METHODS } from "../../../core/method/index.ts";
 import type { FolderReader } from "../../../core/ports.ts";
 import { type BlobFolder, BlobFolderWriter, blobFolder } from "../../data/files/blob-folder.ts";
-import { type RunEvent, runTraining, type TrainingPlan } from "./training-run.ts";
+import { type RunEvent, runTraining, type TrainingPlan, type TrainingRun } from "./training-run.ts";
 
 const PLAN: TrainingPlan = {
   ...{ id: "page-000000000000", method: METHODS.opd, settings: SETTINGS, batchSize: 2, seed: 7 },
@@ -38,7 +38,10 @@ async function folderOf(model: ToyModel): Promise<BlobFolder> {
   return writer.folder!;
 }
 
-async function run(student: Student, asked: { signal?: AbortSignal; stop?: AbortSignal } = {}) {
+async function run(
+  student: Student,
+  asked: Partial<Pick<TrainingRun, "signal" | "stop" | "keepLastBeside">> = {},
+) {
   const start = await folderOf(new ToyModel(2));
   const openStudent = vi.fn(
     async (checkpoint: FolderReader | null) =>
@@ -59,7 +62,7 @@ async function run(student: Student, asked: { signal?: AbortSignal; stop?: Abort
 }
 
 const weightsOf = async (folder: BlobFolder | Awaited<ReturnType<typeof run>>["folder"]) =>
-  (await ToyModel.open(blobFolder(folder))).logits;
+  (await ToyModel.open(blobFolder(await folder))).logits;
 
 it("copies a large student once, and gives back the folder that holds it", async () => {
   const student = new Student(new ToyModel(2), 5e9);
@@ -68,6 +71,21 @@ it("copies a large student once, and gives back the folder that holds it", async
   expect(student.steps).toBe(6);
   expect(student.copies).toBe(1);
   expect(await weightsOf(folder)).toEqual(student.logits);
+});
+
+it("gives a large student back while it is still written, where that is asked for; its folder comes with the last event", async () => {
+  const student = new Student(new ToyModel(2), 5e9);
+  const { folder, events } = await run(student, { keepLastBeside: true });
+  expect(folder).toBeInstanceOf(Promise);
+  const last = () => {
+    const event = events.findLast(({ type }) => type === "loop");
+    return event?.type === "loop" ? event.event.type : null;
+  };
+  expect(last()).toBe("done");
+  expect(await weightsOf(folder)).toEqual(student.logits);
+  expect(last()).toBe("checkpoint");
+  const small = await run(new Student(new ToyModel(2), 1e6), { keepLastBeside: true });
+  expect(small.folder).not.toBeInstanceOf(Promise);
 });
 
 it("keeps a small student after each step", async () => {

@@ -120,6 +120,8 @@ export interface TrainingRun {
   checkpoints?: FolderStore;
   /** In place of the plan's. */
   evaluation?: TrainingEvaluation;
+  /** As `TrainOptions` has it. */
+  keepLastBeside?: boolean;
 }
 
 /** D_x of a plan's tasks. */
@@ -236,11 +238,12 @@ export function probeTraining(
 
 /**
  * Runs the plan, over failures of the device. The student that is given back is the one that was given, changed in place,
- * unless the device failed, and `folder` holds it, optimizer state included; when this throws, there is none.
+ * unless the device failed, and `folder` holds it, optimizer state included: a promise while that is written beside what
+ * follows. When this throws, there is none.
  */
 export async function runTraining(
   run: TrainingRun,
-): Promise<{ student: Trainer; folder: FolderFiles; finished: boolean }> {
+): Promise<{ student: Trainer; folder: FolderFiles | Promise<FolderFiles>; finished: boolean }> {
   const { plan, records, emit } = run;
   let { student } = run;
   const checkpoints =
@@ -286,6 +289,7 @@ export async function runTraining(
     ...(evaluation === undefined ? {} : { evaluation }),
     ...(plan.watched === undefined ? {} : { watch: await openWatch(plan.watched, run) }),
     checkpoints,
+    ...(run.keepLastBeside === undefined ? {} : { keepLastBeside: run.keepLastBeside }),
     ...(plan.checkpointEvery === undefined ? {} : { checkpointEvery: plan.checkpointEvery }),
     // Absent in f32, as in runs of earlier versions.
     fingerprint: {
@@ -302,7 +306,10 @@ export async function runTraining(
     stop: run.stop,
   });
   // A run ends with a checkpoint; one of no step leaves what it began with. Copying a large student takes longer than a step.
-  const { newest } = checkpoints;
-  const folder = newest === null ? run.start : { ...newest, name: "student" };
-  return { student: result.student, folder, finished: result.finished };
+  const folder = (): FolderFiles => {
+    const { newest } = checkpoints;
+    return newest === null ? run.start : { ...newest, name: "student" };
+  };
+  const { kept, finished } = result;
+  return { student: result.student, folder: kept === null ? folder() : kept.then(folder), finished };
 }

@@ -6,7 +6,7 @@ import { countOf } from "../../../core/plural.ts";
 import { describeFault, isAbort, isDeviceFault } from "../../base/faults.ts";
 import { Latest } from "../../base/latest.ts";
 import { Turns } from "../../base/turns.ts";
-import { isComputing } from "../../compute/computing.ts";
+import { isModelAtWork } from "../../compute/computing.ts";
 import { computeWithGames } from "../../compute/games/games.ts";
 import { checkGames, ensureGames } from "../../compute/games/live-games.ts";
 import { modelDigest } from "../../compute/models/model-digest.ts";
@@ -44,7 +44,7 @@ export class LiveRuns {
 
   /** Plays a collection or an evaluation with a model that is open. A second press while one plays does nothing. */
   async start(plan: LiveRunPlan): Promise<void> {
-    if (isComputing()) return;
+    if (isModelAtWork()) return;
     const id = newRunId(plan.kind);
     putLiveRun({
       ...{ id, plan, model: { name: "", digest: "" }, ids: [], state: "running", message: null },
@@ -56,7 +56,7 @@ export class LiveRuns {
 
   /** Plays what an interrupted run has not played yet. */
   async goOn(id: string): Promise<void> {
-    if (isComputing() || liveRunOf(id) === undefined) return;
+    if (isModelAtWork() || liveRunOf(id) === undefined) return;
     patchLiveRun(id, { state: "running" });
     await this.#play(id);
   }

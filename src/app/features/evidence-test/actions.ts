@@ -1,5 +1,5 @@
 /** Actions of the evidence test beside its steps. */
-import { type Action, type Blocked, needs, noModelAtWork } from "../../compute/action.ts";
+import { type Action, aFreeDevice, type Blocked, needs, noModelAtWork } from "../../compute/action.ts";
 import { useOptimal } from "../../compute/open/optimal.ts";
 import { shippedName } from "../../url/library-link.ts";
 import { scoreSweep } from "./run-sweep.ts";
@@ -35,7 +35,7 @@ export const EVIDENCE_TEST: readonly Action[] = [
     title: "Draw the evidence test over K",
     group: "Train",
     words: "sources budget coverage curve",
-    blocked: needs(inTheTest, knownOptimal, noModelAtWork),
+    blocked: needs(inTheTest, knownOptimal, aFreeDevice),
     run: () => void scoreSweep("k"),
   },
   {
@@ -43,7 +43,7 @@ export const EVIDENCE_TEST: readonly Action[] = [
     title: "Draw the evidence test over coverage",
     group: "Train",
     words: "tasks success share curve",
-    blocked: needs(inTheTest, knownOptimal, noModelAtWork),
+    blocked: needs(inTheTest, knownOptimal, aFreeDevice),
     run: () => void scoreSweep("coverage"),
   },
   {
@@ -51,7 +51,7 @@ export const EVIDENCE_TEST: readonly Action[] = [
     title: "Draw the evidence test over the share of failures",
     group: "Train",
     words: "failed records curve",
-    blocked: needs(inTheTest, knownOptimal, noModelAtWork),
+    blocked: needs(inTheTest, knownOptimal, aFreeDevice),
     run: () => void scoreSweep("failures"),
   },
 ];

@@ -10,7 +10,7 @@ import { PickButton } from "../../base/pick-button.tsx";
 import { WithRail } from "../../base/rail.tsx";
 import { saveFile } from "../../base/save-file.ts";
 import { shownName, shownText } from "../../base/text/shown-text.ts";
-import { isModelAtWork } from "../../compute/computing.ts";
+import { isDeviceBusy } from "../../compute/computing.ts";
 import { GATE_SEED, type Gate, useGate } from "../../compute/gate/gate-store.ts";
 import {
   askEvidenceTest,
@@ -47,7 +47,7 @@ export function EvidenceTestView() {
 function OfLibrary({ library }: { library: LibrarySummary }) {
   const known = useOptimal((all) => all[library.id]);
   const wanted = useGate((state) => state.wanted);
-  const busy = useUi(isModelAtWork);
+  const busy = useUi(isDeviceBusy);
   useEffect(() => {
     askForOptimal(library.id).catch((error: unknown) =>
       setUi({ notice: { kind: "error", text: describeFault(error) } }),

@@ -5,7 +5,7 @@ import { countOf } from "../../../core/plural.ts";
 import { SOURCE_BUDGETS, type SourceSelection } from "../../../core/retrieval/selection.ts";
 import { formatRange } from "../../base/eta.ts";
 import { faultNotice } from "../../base/faults.ts";
-import { isModelAtWork } from "../../compute/computing.ts";
+import { isDeviceBusy } from "../../compute/computing.ts";
 import {
   GATE_LIMITS,
   type Gate,
@@ -94,7 +94,7 @@ const isRunning = (scoring: ScoringState): boolean => scoring.status === "runnin
 /** `known`: decisions with optimal actions. `here`: the results of this setting, as far as there are any. */
 export function GateStart({ known, here }: { known: number; here: Gate | null }) {
   const limit = useGate((state) => state.limit);
-  const busy = useUi(isModelAtWork);
+  const busy = useUi(isDeviceBusy);
   const scoring = useUi((ui) => ui.scoring);
   const wanted = Math.min(limit ?? known, known);
   const looked = (here?.decisions.length ?? 0) + (here?.leftOut.length ?? 0);

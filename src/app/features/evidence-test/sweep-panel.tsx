@@ -7,7 +7,7 @@ import type { Drawn } from "../../base/export/picture.ts";
 import { SaveMenu } from "../../base/export/save-menu.tsx";
 import { saveFile } from "../../base/save-file.ts";
 import { shownText } from "../../base/text/shown-text.ts";
-import { isModelAtWork } from "../../compute/computing.ts";
+import { isDeviceBusy } from "../../compute/computing.ts";
 import { gateSelection } from "../../compute/gate/run-gate.ts";
 import { useMemory } from "../../compute/models/memory.ts";
 import { scoringRuns } from "../../compute/scoring/score.ts";
@@ -30,7 +30,7 @@ import { coverageSeries, gateSeries, SWEEP_WORDS, sweepAxis, sweepCsv } from "./
 export function SweepPanel({ library, known }: { library: string; known: KnownOptimal }) {
   const { drawn, shown } = useSweeps();
   const place = useUi((ui) => ui.place);
-  const busy = useUi(isModelAtWork);
+  const busy = useUi(isDeviceBusy);
   const scoring = useUi((ui) => ui.scoring);
   useUi((ui) => ui.models.teacher);
   useMemory(({ weights }) => weights);

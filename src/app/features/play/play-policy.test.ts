@@ -110,7 +110,7 @@ it("stopped before the model is asked, it is not asked, and its worker lives on"
 it("while a model is at work none is asked; a failed device ends its worker, and a line says why", async () => {
   setUi({ liveRun: "r" });
   await policy.start("student", false);
-  expect(usePlay.getState().problem).toContain("A model is at work");
+  expect(usePlay.getState().problem).toContain("a model is at work");
   setUi({ liveRun: null });
   respond.mockRejectedValueOnce(new DeviceError("the device was lost", "lost"));
   await policy.start("student", false);

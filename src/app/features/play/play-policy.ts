@@ -6,7 +6,7 @@ import type { Episode, EpisodeDecision } from "../../../core/record/schema.ts";
 import { seedOf } from "../../../core/seeded.ts";
 import { describeFault, isAbort, isDeviceFault } from "../../base/faults.ts";
 import { Latest } from "../../base/latest.ts";
-import { isComputing } from "../../compute/computing.ts";
+import { whyAtWork } from "../../compute/computing.ts";
 import { libraryWith, type Policy, player, usePlay } from "../../compute/games/play.ts";
 import { models } from "../../compute/models/models.ts";
 import { getUi, type Role, setUi } from "../../compute/store.ts";
@@ -38,10 +38,8 @@ export class PlayPolicy {
   async start(policy: Policy, onward: boolean): Promise<void> {
     const live = this.clients.player.present;
     if (live === null || live.ended !== null || usePlay.getState().busy) return;
-    if (isComputing()) {
-      showProblem("A model is at work: wait for it, or stop it.");
-      return;
-    }
+    const why = whyAtWork();
+    if (why !== null) return showProblem(`No model can decide now: ${why}.`);
     this.#runs.end();
     showProblem(null);
     setUi({ playing: { label: "Getting ready", stopping: false } });

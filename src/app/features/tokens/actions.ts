@@ -1,6 +1,6 @@
 /** Actions on the tokens of a scored decision, and what sets the teacher to work on them. */
 
-import { type Action, aDecision, aPrompt, needs, noModelAtWork, scores } from "../../compute/action.ts";
+import { type Action, aDecision, aFreeDevice, aPrompt, needs, scores } from "../../compute/action.ts";
 import { openHub } from "../../compute/hub/hub.ts";
 import { getRuns } from "../../compute/runs/runs-store.ts";
 import { scoreDecision, scoringRuns } from "../../compute/scoring/score.ts";
@@ -52,7 +52,7 @@ export const TOKENS: readonly Action[] = [
     group: "Tokens",
     keys: ["s"],
     words: "teacher log-probabilities",
-    blocked: needs(aDecision, aPrompt, noModelAtWork),
+    blocked: needs(aDecision, aPrompt, aFreeDevice),
     run: () => {
       showView("tokens");
       void scoreDecision();
@@ -104,7 +104,7 @@ export const TOKENS: readonly Action[] = [
     group: "Tokens",
     keys: ["d"],
     words: "distribution most probable tokens argmax",
-    blocked: needs(aDecision, scores, noModelAtWork),
+    blocked: needs(aDecision, scores, aFreeDevice),
     run: () => {
       const sides = compared();
       if (sides === null) return false;
@@ -118,7 +118,7 @@ export const TOKENS: readonly Action[] = [
     title: "Leave out each record of the evidence",
     group: "Tokens",
     words: "which part moved this token",
-    blocked: needs(aDecision, scores, noModelAtWork),
+    blocked: needs(aDecision, scores, aFreeDevice),
     run: () => {
       showView("tokens");
       void scoreLeftOut(null);
@@ -130,7 +130,7 @@ export const TOKENS: readonly Action[] = [
     group: "Tokens",
     keys: ["O"],
     words: "which part moved this token attribution explain",
-    blocked: needs(aDecision, scores, noModelAtWork),
+    blocked: needs(aDecision, scores, aFreeDevice),
     run: () => {
       showView("tokens");
       void scoreLeftOut("all events");
@@ -142,7 +142,7 @@ export const TOKENS: readonly Action[] = [
     group: "Tokens",
     keys: ["o"],
     words: "event record which part moved this token",
-    blocked: needs(aDecision, scores, noModelAtWork, ({ place }) =>
+    blocked: needs(aDecision, scores, aFreeDevice, ({ place }) =>
       place.part === null ? "mark a part of the evidence first" : null,
     ),
     run: () => {
@@ -155,7 +155,7 @@ export const TOKENS: readonly Action[] = [
     title: "Ask the teacher what it would do instead",
     group: "Tokens",
     words: "generate decode sample greedy action",
-    blocked: needs(aDecision, scores, noModelAtWork),
+    blocked: needs(aDecision, scores, aFreeDevice),
     run: () => {
       showView("tokens");
       void askTeacher();
@@ -166,7 +166,7 @@ export const TOKENS: readonly Action[] = [
     title: "Score the response under other references",
     group: "Tokens",
     words: "eligible evidence same robust",
-    blocked: needs(aDecision, scores, noModelAtWork),
+    blocked: needs(aDecision, scores, aFreeDevice),
     run: () => {
       showView("tokens");
       void scoreReferences();
@@ -188,7 +188,7 @@ export const TOKENS: readonly Action[] = [
     title: "Measure all decisions of this episode",
     group: "Tokens",
     words: "score largest changes job",
-    blocked: needs(aDecision, noModelAtWork),
+    blocked: needs(aDecision, aFreeDevice),
     run: () => {
       showChanges();
       void scoreChanges("episode");
@@ -199,7 +199,7 @@ export const TOKENS: readonly Action[] = [
     title: "Measure all decisions of this task",
     group: "Tokens",
     words: "score largest changes job",
-    blocked: needs(aDecision, noModelAtWork),
+    blocked: needs(aDecision, aFreeDevice),
     run: () => {
       showChanges();
       void scoreChanges("task");
@@ -226,7 +226,7 @@ export const TOKENS: readonly Action[] = [
     title: "Compare with another model of the worker’s disk",
     group: "Tokens",
     words: "side add shared folder checkpoint",
-    blocked: needs(aDecision, scores, noModelAtWork, () =>
+    blocked: needs(aDecision, scores, aFreeDevice, () =>
       getRuns().worker.files?.shared == null ? "no worker shares a folder with this page" : null,
     ),
     run: () => {

@@ -3,7 +3,7 @@
 import { countOf } from "../../../core/plural.ts";
 import { nats } from "../../base/format.ts";
 import { shownName } from "../../base/text/shown-text.ts";
-import { isModelAtWork } from "../../compute/computing.ts";
+import { isDeviceBusy } from "../../compute/computing.ts";
 import { scoreKey } from "../../compute/scoring/score.ts";
 import { removeSide, scoreMissingSides } from "../../compute/scoring/sides.ts";
 import type { Side } from "../../compute/side.ts";
@@ -22,7 +22,7 @@ export function CompareBar({ compared }: { compared: Compared }) {
   const { sides, columns, base, side } = compared;
   const wanted = useUi((ui) => ui.place.sides);
   const key = useUi((ui) => (ui.decision === null ? "" : scoreKey(ui.decision)));
-  const busy = useUi(isModelAtWork);
+  const busy = useUi(isDeviceBusy);
   const choose = (chosen: { base: string; side: string }): void => {
     const standard = standardOf(sides);
     const isStandard = chosen.base === standard.base && chosen.side === standard.side;

@@ -1,6 +1,6 @@
 /** The score button, and how far the scoring is: in places that are there before, so that nothing below moves. */
 import { formatRange } from "../../base/eta.ts";
-import { isModelAtWork } from "../../compute/computing.ts";
+import { isDeviceBusy } from "../../compute/computing.ts";
 import { scoreDecision, scoreKey, scoringRuns } from "../../compute/scoring/score.ts";
 import { type ScoringJob, useUi } from "../../compute/store.ts";
 
@@ -67,7 +67,7 @@ export function DecisionProgress() {
 
 export function ScoringPanel({ scored }: { scored: boolean }) {
   const scoring = useUi((ui) => ui.scoring);
-  const computing = useUi(isModelAtWork);
+  const computing = useUi(isDeviceBusy);
   const training = useUi((ui) => ui.training.status);
   const decision = useUi((ui) => ui.decision);
   const failed =
@@ -96,7 +96,9 @@ export function ScoringPanel({ scored }: { scored: boolean }) {
           {scoring.message}
         </p>
       )}
-      {training !== "idle" && <p className="note">The device is busy with training.</p>}
+      {training !== "idle" && training !== "keeping" && (
+        <p className="note">The device is busy with training.</p>
+      )}
     </div>
   );
 }

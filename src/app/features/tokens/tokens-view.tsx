@@ -4,7 +4,7 @@ import { countOf } from "../../../core/plural.ts";
 import { nats } from "../../base/format.ts";
 import { WithRail } from "../../base/rail.tsx";
 import { LongText } from "../../base/text/long-text.tsx";
-import { isModelAtWork } from "../../compute/computing.ts";
+import { isDeviceBusy } from "../../compute/computing.ts";
 import { EndOfTurnSwitch } from "../../compute/models/end-of-turn-switch.tsx";
 import { MemoryNote, useMemoryFacts } from "../../compute/models/memory-note.tsx";
 import { ModelPickers } from "../../compute/models/model-pickers.tsx";
@@ -145,7 +145,7 @@ function useStudentProblem(): string | null {
 }
 
 function ScoredTools() {
-  const computing = useUi(isModelAtWork);
+  const computing = useUi(isDeviceBusy);
   return (
     <div className="scored-tools">
       <button type="button" disabled={computing} onClick={() => void scoreDecision()}>

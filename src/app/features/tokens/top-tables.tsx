@@ -1,7 +1,7 @@
 /** The most probable tokens in one place under both compared sides, in one list; nothing beyond them is guessed. */
 
 import { nats, probability, shortToken } from "../../base/format.ts";
-import { isModelAtWork } from "../../compute/computing.ts";
+import { isDeviceBusy } from "../../compute/computing.ts";
 import { LISTED, TOP } from "../../compute/scoring/known-distribution.ts";
 import { scoreKey } from "../../compute/scoring/score.ts";
 import { argmaxFlips, type Side } from "../../compute/side.ts";
@@ -101,7 +101,7 @@ function Probability({ of: { logprob, atMost, rank }, side }: { of: Known; side:
 export function AskDistribution({ compared }: { compared: Compared }) {
   const scoring = useUi((ui) => ui.scoring);
   const key = useUi((ui) => (ui.decision === null ? "" : scoreKey(ui.decision)));
-  const busy = useUi(isModelAtWork);
+  const busy = useUi(isDeviceBusy);
   const unknown = [compared.base, compared.side].filter(({ distribution }) => distribution === null);
   if (unknown.length === 0) return null;
   if (scoring.status !== "idle" && scoring.status !== "failed" && scoring.job === "distribution")

@@ -8,6 +8,7 @@ import {
   needs,
   noModelAtWork,
 } from "../../compute/action.ts";
+import { whyAtWork } from "../../compute/computing.ts";
 import { openHub } from "../../compute/hub/hub.ts";
 import { refusal } from "../../compute/models/memory.ts";
 import { models } from "../../compute/models/models.ts";
@@ -66,7 +67,10 @@ export const TRAINING: readonly Action[] = [
     title: "Stop the run after this step",
     group: "Train",
     words: "cancel end update",
-    blocked: ({ training }) => (training.status === "running" ? null : "no run is under way"),
+    blocked: (ui) => {
+      if (ui.training.status === "running") return null;
+      return ui.training.status === "keeping" ? whyAtWork(ui) : "no run is under way";
+    },
     run: () => void studentTraining.stop(),
   },
   {

@@ -7,7 +7,7 @@ import { type ModelProbe, probedTime, type RunProbe } from "../../../core/loop/p
 import { teacherOf } from "../../../core/method/index.ts";
 import { describeFault, isAbort, isDeviceFault } from "../../base/faults.ts";
 import { Latest } from "../../base/latest.ts";
-import { isComputing } from "../../compute/computing.ts";
+import { isModelAtWork } from "../../compute/computing.ts";
 import { requirePlan } from "../../compute/models/memory.ts";
 import { models } from "../../compute/models/models.ts";
 import type { ProbedCall, WorkerTime } from "../../compute/runs/worker-answers.ts";
@@ -49,7 +49,7 @@ export class TrainingProbe {
 
   /** Measures the time of the run that the form describes. The student that is open stays as it is. */
   async start(): Promise<void> {
-    if (isComputing()) return;
+    if (isModelAtWork()) return;
     const { models, formPlan, planTraining } = this.clients;
     const isLatest = this.#turns.begin();
     const wasOpen = getUi().models.student !== null;

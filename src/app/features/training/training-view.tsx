@@ -135,6 +135,24 @@ function FormToggle({ isOpen, button }: { isOpen: boolean; button: RefObject<HTM
   );
 }
 
+/** The student is there, and the browser still writes it. */
+function Keeping({ training: { work, message } }: { training: TrainingState }) {
+  const { done, total, unit } = work ?? { done: 0, total: 0, unit: "" };
+  return (
+    <div className="run-line" role="status" data-testid="keeping">
+      <span>
+        {message !== null && shownName(message.text, 2000)}
+        {total > 0 && ` · ${done.toLocaleString("en")} of ${total.toLocaleString("en")} ${unit}`}
+      </span>
+      <progress
+        max={total || 1}
+        value={total === 0 ? undefined : done}
+        aria-label="Keeping the trained student"
+      />
+    </div>
+  );
+}
+
 function Running({ training }: { training: TrainingState }) {
   const libraries = useUi((ui) => ui.libraries);
   // Said where it may be another one than the shown.
@@ -153,6 +171,7 @@ function Running({ training }: { training: TrainingState }) {
       </p>
     );
   }
+  if (status === "keeping") return <Keeping training={training} />;
   const eta = timeLeft(figures);
   return (
     <div className="run-line" role="status" data-testid="running">

@@ -1,6 +1,6 @@
 /** Actions that lead to another view, task or decision. */
 
-import { type Action, aDecisionFurther, aLibrary, needs, noModelAtWork } from "../../compute/action.ts";
+import { type Action, aDecisionFurther, aFreeDevice, aLibrary, needs } from "../../compute/action.ts";
 import { askEvidenceTest } from "../../compute/gate/run-gate.ts";
 import { scoredTasks } from "../../compute/scoring/scored-tasks.ts";
 import { getUi, type UiState } from "../../compute/store.ts";
@@ -90,7 +90,7 @@ export const GO: readonly Action[] = [
     title: "Does evidence help?",
     group: "Go to",
     words: "gate miniature world test optimal",
-    blocked: noModelAtWork,
+    blocked: aFreeDevice,
     run: askEvidenceTest,
   },
   { id: "home", title: "Library, from the start", group: "Go to", words: "reset clear", run: goHome },

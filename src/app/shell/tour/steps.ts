@@ -5,7 +5,7 @@
 
 import { countOf } from "../../../core/plural.ts";
 import { nats, probability, shortToken } from "../../base/format.ts";
-import { isComputing } from "../../compute/computing.ts";
+import { isDeviceBusy } from "../../compute/computing.ts";
 import { scoreDecision, scoreKey } from "../../compute/scoring/score.ts";
 import { evidenceDeltas, withEvidence, withoutEvidence } from "../../compute/side.ts";
 import type { TokenScores, UiState } from "../../compute/store.ts";
@@ -139,7 +139,7 @@ export const STEPS: readonly TourStep[] = [
     target: ".scoring",
     text: scoreText,
     act: (ui) =>
-      scoresOf(ui) !== undefined || ui.decision === null || isComputing()
+      scoresOf(ui) !== undefined || ui.decision === null || isDeviceBusy()
         ? null
         : { label: "Score", run: () => void scoreDecision() },
   },

@@ -6,7 +6,7 @@ import { checkedBy } from "../../../../core/record/describe-issue.ts";
 import { faultNotice, isAbort } from "../../../base/faults.ts";
 import type { FolderFiles } from "../../../data/files/blob-folder.ts";
 import { withTokenizer } from "../../../data/files/model-folder.ts";
-import { isComputing } from "../../computing.ts";
+import { checkAtRest } from "../../computing.ts";
 import type { Run } from "../../runs/run.ts";
 import { worker } from "../../runs/worker-client.ts";
 import { setUi } from "../../store.ts";
@@ -83,7 +83,7 @@ async function weightsElsewhere(run: Run, folder: string, names: readonly string
 /** Makes it the student of the page. A fault is shown, and the student before stays. */
 export async function openStudentOf(run: Run, { folder, label, step }: RunStudent): Promise<void> {
   try {
-    if (isComputing()) throw new InputError("a model is at work: stop it, then open another one");
+    checkAtRest("open another one");
     const files = run.where === "page" ? await keptFolder(run, step) : await fetchedFolder(run, folder);
     await models.open("student", { ...files, name: `${run.id} ${label}` });
   } catch (error) {

@@ -116,8 +116,9 @@ function foldInto(figures: Figures, event: TimedEvent): Figures {
       const { what, done, total, unit } = event;
       return { ...figures, work: { what, done, total, unit } };
     }
-    case "bridged":
     case "checkpoint":
+      return { ...figures, work: null };
+    case "bridged":
       return figures;
   }
 }

@@ -15,7 +15,7 @@ import {
   type LiveTraining,
   type TrainingPlan,
 } from "../../../compute/clients.ts";
-import { isComputing } from "../../../compute/computing.ts";
+import { isModelAtWork } from "../../../compute/computing.ts";
 import { computeWithGames } from "../../../compute/games/games.ts";
 import { liveTraining, withGames } from "../../../compute/games/live-games.ts";
 import { gateSelection } from "../../../compute/gate/run-gate.ts";
@@ -155,7 +155,7 @@ export class StudentComparison {
   /** Trains on from what is there, cell by cell. */
   async train(): Promise<void> {
     const { library, place } = getUi();
-    if (library === null || isComputing()) return;
+    if (library === null || isModelAtWork()) return;
     const { choices } = useStudents.getState();
     const isLatest = this.#turns.begin();
     const checkLatest = (): void => {
@@ -171,7 +171,7 @@ export class StudentComparison {
     useStudents.setState({ problem: null });
     try {
       await this.clients.models.takeShipped(library.link);
-      if (!isLatest() || isComputing()) return;
+      if (!isLatest() || isModelAtWork()) return;
       setUi({
         studying: { library: library.id, label: "Getting ready", done: 0, total: 0, stopping: false },
       });

@@ -3,7 +3,7 @@
 import { useEffect, useRef } from "react";
 import { countOf } from "../../../../core/plural.ts";
 import { nats, shortToken } from "../../../base/format.ts";
-import { isModelAtWork } from "../../../compute/computing.ts";
+import { isDeviceBusy } from "../../../compute/computing.ts";
 import { scoreKey } from "../../../compute/scoring/score.ts";
 import { evidenceDeltas, teacherOf, withEvidence } from "../../../compute/side.ts";
 import { type TokenScores, useUi } from "../../../compute/store.ts";
@@ -40,7 +40,7 @@ export function LeftOutPanel({
 }) {
   // The part that is marked in the evidence is the one whose tokens are shown here.
   const chosen = useUi((ui) => ui.place.part);
-  const busy = useUi(isModelAtWork);
+  const busy = useUi(isDeviceBusy);
   const range = token === null ? null : units.ranges[unitOf(units, token)]!;
   const parts = partsOf(decision);
   const records = leftOutRows(scores, null, range);

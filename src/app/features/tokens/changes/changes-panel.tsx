@@ -7,7 +7,7 @@ import { useRowWindow } from "../../../base/rows/use-row-window.ts";
 import { saveFile } from "../../../base/save-file.ts";
 import { Name } from "../../../base/text/name.tsx";
 import { shownName } from "../../../base/text/shown-text.ts";
-import { isModelAtWork } from "../../../compute/computing.ts";
+import { isDeviceBusy } from "../../../compute/computing.ts";
 import { getUi, type UiState, useUi } from "../../../compute/store.ts";
 import type { TaskModel } from "../../../data/model.ts";
 import { navigate } from "../../../data/navigate.ts";
@@ -37,7 +37,7 @@ export function ChangesPanel({ task }: { task: TaskModel }) {
   const changes = useChanges((state) => state.changes);
   const episode = useUi((ui) => ui.decision?.episode ?? ui.place.episode);
   const place = useUi((ui) => ui.place);
-  const busy = useUi(isModelAtWork);
+  const busy = useUi(isDeviceBusy);
   const here =
     changes !== null &&
     changes.library === task.library &&

@@ -4,7 +4,7 @@ import { countOf } from "../../../../core/plural.ts";
 import { nats, shortToken } from "../../../base/format.ts";
 import { Name } from "../../../base/text/name.tsx";
 import { shownName } from "../../../base/text/shown-text.ts";
-import { isModelAtWork } from "../../../compute/computing.ts";
+import { isDeviceBusy } from "../../../compute/computing.ts";
 import { scoreKey } from "../../../compute/scoring/score.ts";
 import { withEvidence, withoutEvidence } from "../../../compute/side.ts";
 import { type TokenScores, useUi } from "../../../compute/store.ts";
@@ -27,7 +27,7 @@ export function ReferencesPanel({
   units: InUnits;
   token: number | null;
 }) {
-  const busy = useUi(isModelAtWork);
+  const busy = useUi(isDeviceBusy);
   const eligible = useMemo(() => bestReferences(decision), [decision]);
   const whole = { from: 0, to: scores.ids.length };
   const at = token === null ? -1 : unitOf(units, token);

@@ -2,7 +2,7 @@
 
 import { LongText } from "../../../base/text/long-text.tsx";
 import { shownName } from "../../../base/text/shown-text.ts";
-import { isModelAtWork } from "../../../compute/computing.ts";
+import { isDeviceBusy } from "../../../compute/computing.ts";
 import { scoreKey } from "../../../compute/scoring/score.ts";
 import { type TeacherAction, type TokenScores, useUi } from "../../../compute/store.ts";
 import type { DecisionModel } from "../../../data/model.ts";
@@ -10,7 +10,7 @@ import { JobProgress } from "../job-progress.tsx";
 import { askTeacher, DRAWN } from "./teacher-actions.ts";
 
 export function TeacherPanel({ decision, scores }: { decision: DecisionModel; scores: TokenScores }) {
-  const busy = useUi(isModelAtWork);
+  const busy = useUi(isDeviceBusy);
   const actions = scores.teacherActions ?? [];
   const of = (context: TeacherAction["context"], seed: number | null) =>
     actions.find((each) => each.context === context && each.seed === seed) ?? null;
