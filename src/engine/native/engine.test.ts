@@ -237,7 +237,7 @@ describe("ports on WebGPU, a software adapter", () => {
   });
   afterAll(() => backend.dispose());
 
-  it("a golden step; the step after it is the same bit for bit when the run is saved and opened between them", async () => {
+  it("a golden step; the step after it is the same bit for bit when the run is saved, scoring meanwhile, and opened between them", async () => {
     const { items, golden } = goldenItems("qwen3-a");
     const through = await ModelTrainer.open(backend, folder("qwen3-a"), { optimizer: "ignore" });
     expect(through.info).toMatchObject({ device: "webgpu", dtype: "f32" });
@@ -248,7 +248,11 @@ describe("ports on WebGPU, a software adapter", () => {
       items.flatMap(({ episode, decision }) => golden.get(`${episode}d${decision}/clipped`)!),
     );
     const between = new MemoryFolder("between");
-    await through.save(between, { optimizer: true });
+    const requests = items.map((item, n) => ({ ...item, id: String(n) }));
+    const alone = await through.score(requests);
+    through.forget();
+    const [beside] = await Promise.all([through.score(requests), through.save(between, { optimizer: true })]);
+    expect(beside).toEqual(alone);
     const expected = await through.step(items.slice(0, 2), PAPER_SETTINGS);
     const [whole, resumed] = [new MemoryFolder("whole"), new MemoryFolder("resumed")];
     await through.save(whole, { optimizer: true });
