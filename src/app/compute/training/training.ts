@@ -8,6 +8,7 @@ import { describeFault, isAbort, isDeviceFault } from "../../base/faults.ts";
 import { Latest } from "../../base/latest.ts";
 import { shownName } from "../../base/text/shown-text.ts";
 import type { FolderFiles } from "../../data/files/blob-folder.ts";
+import { originFiles } from "../../data/files/origin-files.ts";
 import { libraryWorker } from "../../data/library-client.ts";
 import type { DecisionModel } from "../../data/model.ts";
 import { libraryNames, libraryOf } from "../../data/open-libraries.ts";
@@ -157,6 +158,7 @@ export class StudentTraining {
       );
       if (!isLatest()) return;
       this.#trained = true;
+      await originFiles.hold(result.folder.files.values());
       const { finished } = result;
       const { done, total } = getRuns().runs[started]?.figures ?? NO_FIGURES;
       const { teacher, student } = getUi().models;

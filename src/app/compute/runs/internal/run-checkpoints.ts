@@ -22,6 +22,7 @@ import {
   manifestText,
   pieces,
 } from "../../../../core/manifest.ts";
+import { readAhead } from "../../../../core/read-ahead.ts";
 import { digestOfDigests, sha256Bytes } from "../../../../core/seeded.ts";
 import { type BlobFolder, blobFolder, type OnPart, PART } from "../../../data/files/blob-folder.ts";
 import { dropCheckpoint, type KeptCheckpoint, keepCheckpoint, keptCheckpointsOf } from "./page-archive.ts";
@@ -42,8 +43,8 @@ const byParts =
   async (folder, name, bytes) => {
     if (bytes <= whole) return sha256Bytes(await folder.read(name, 0, bytes));
     const digests: string[] = [];
-    for (let start = 0; start < bytes; start += PART)
-      digests.push(await sha256Bytes(await folder.read(name, start, Math.min(bytes, start + PART))));
+    for await (const part of readAhead(pieces(folder, name, bytes, PART)))
+      digests.push(await sha256Bytes(part));
     return digestOfDigests(digests);
   };
 
@@ -103,17 +104,27 @@ export async function keepRunCheckpoint(
   try {
     await keepCheckpoint(checkpoint);
   } catch (error) {
-    // There may be room for it without those before the last one, which stays until the new one is there.
-    const all = await keptCheckpointsOf(run);
-    const [, ...older] = all;
-    if (older.length === 0) throw error;
-    const best = await bestOf(all);
-    lost = older.some(({ id }) => id === best);
-    for (const { id } of older) await dropCheckpoint(id);
+    const room = await makeRoom(run);
+    if (room === null) throw error;
+    lost = room.bestLost;
     await keepCheckpoint(checkpoint);
   }
   await dropOlder(run);
   return lost;
+}
+
+/**
+ * Removes the checkpoints of a run but for the last one, which stays until a new one is there.
+ *
+ * @returns whether the best evaluated one was among them; null where there was none to remove
+ */
+export async function makeRoom(run: string): Promise<{ bestLost: boolean } | null> {
+  const all = await keptCheckpointsOf(run);
+  const [, ...older] = all;
+  if (older.length === 0) return null;
+  const best = await bestOf(all);
+  for (const { id } of older) await dropCheckpoint(id);
+  return { bestLost: older.some(({ id }) => id === best) };
 }
 
 /** The id of the best evaluated one of a run's checkpoints, which are given with the newest first. */
