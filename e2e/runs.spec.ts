@@ -312,7 +312,8 @@ test("a run of the page goes on after a reload, from the last checkpoint that is
   );
   // Weights and moments of the last checkpoint and the one before. The student of a removed run is here until the page goes.
   expect(await keptFiles(page)).toBe(4);
-  await page.getByRole("button", { name: "Remove" }).click();
+  page.once("dialog", (asked) => asked.accept());
+  await detail(page).getByRole("button", { name: /^Remove/ }).click();
   await expect.poll(() => keptFiles(page)).toBe(2);
   await visit(page);
   await expect.poll(() => keptFiles(page)).toBe(0);

@@ -23,6 +23,7 @@ vi.mock("../runs/internal/page-archive.ts", () => {
     return browser.records;
   };
   return {
+    openFiles: async (files: KeptCheckpoint["files"]) => new Map(files),
     keepCheckpoint: async (checkpoint: KeptCheckpoint) => void records().set(checkpoint.id, checkpoint),
     keptCheckpointsOf: async () => [...records().values()].reverse(),
     dropCheckpoint: async (id: string) => {

@@ -57,10 +57,12 @@ export class KeptCheckpoints implements FolderStore {
   /** The one before stays. */
   async save(state: CheckpointState, write: (writer: FolderWriter) => Promise<void>): Promise<void> {
     const { folder, digests } = await this.#written(state, write);
+    const before = this.newest;
     this.#newest = { state, folder };
     if (this.#refused) return;
     try {
       if (await keepRunCheckpoint(this.#run, state, folder, digests)) this.#onBestLost();
+      await originFiles.letGo(before?.files.values() ?? []);
     } catch (error) {
       this.#refuse(error);
     }

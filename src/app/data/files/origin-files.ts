@@ -11,7 +11,7 @@ const NAME = /^kept-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const lockOf = (name: string): string => `gcopd-file ${name}`;
 
 /** Whether a file lies in the origin's file system: `name` is its name there, also once it was sent to another thread. */
-export const isOriginFile = (file: FolderFile): file is File => file instanceof File && NAME.test(file.name);
+export const isOriginFile = (file: unknown): file is File => file instanceof File && NAME.test(file.name);
 
 interface Hold {
   name: string;
@@ -80,6 +80,11 @@ export class OriginFiles {
   /** Holds files that came from another thread, which must have them until this has resolved. */
   async hold(files: Iterable<FolderFile>): Promise<void> {
     for (const file of files) if (isOriginFile(file)) this.#had(file, await this.#hold(file.name));
+  }
+
+  /** This thread has no use for these files any more; records may still name them. */
+  async letGo(files: Iterable<FolderFile>): Promise<void> {
+    for (const file of files) if (isOriginFile(file)) await this.#letGo(file.name);
   }
 
   /**

@@ -24,32 +24,34 @@ export const keptRuns = (): Promise<KeptRun[]> =>
 export const keptRun = (id: string): Promise<KeptRun | undefined> =>
   within<KeptRun | undefined>("runs", "readonly", (store) => store.get(id));
 
-/** A checkpoint: the files of its model folder, its state and its manifest. */
-export interface KeptCheckpoint {
-  /** The run's id and its step in eight digits, with a slash between; of an earlier version the run's id alone. */
-  id: string;
-  files: Map<string, Blob>;
-  /** Only of an earlier version, which wrote no manifest: its state. */
-  state?: unknown;
-}
-
 /** What a record has in place of a file of the origin's file system: its name there. */
 interface Named {
   origin: string;
 }
 
-/** Files as they are written down. */
-type Recorded<File extends FolderFile = FolderFile> = ReadonlyMap<string, File | Named>;
-type CheckpointRecord = Omit<KeptCheckpoint, "files"> & { files: Recorded<Blob> };
+/** Files as they are written down; `openFiles` has the files themselves. */
+export type Recorded<File extends FolderFile = FolderFile> = ReadonlyMap<string, File | Named>;
+
+/** A checkpoint: the files of its model folder, its state and its manifest. */
+export interface KeptCheckpoint {
+  /** The run's id and its step in eight digits, with a slash between; of an earlier version the run's id alone. */
+  id: string;
+  files: Recorded<Blob>;
+  /** Only of an earlier version, which wrote no manifest: its state. */
+  state?: unknown;
+}
+
 type StudentRecord = Omit<KeptStudent, "files"> & { files: Recorded | null };
 
 const isNamed = (file: FolderFile | Named): file is Named => "origin" in file;
 
-const recorded = <File extends FolderFile>(files: ReadonlyMap<string, File>): Recorded<File> =>
+const recorded = <File extends FolderFile>(files: Recorded<File>): Recorded<File> =>
   new Map([...files].map(([path, file]) => [path, isOriginFile(file) ? { origin: file.name } : file]));
 
-/** The files themselves; one that is not there any more is missing. */
-async function atHand<File extends FolderFile>(files: Recorded<File>): Promise<Map<string, File | Blob>> {
+/** The files of a record; one that is not there any more is missing. */
+export async function openFiles<File extends FolderFile>(
+  files: Recorded<File>,
+): Promise<Map<string, File | Blob>> {
   const found = new Map<string, File | Blob>();
   for (const [path, file] of files) {
     const here = isNamed(file) ? await originFiles.open(file.origin) : file;
@@ -61,7 +63,7 @@ async function atHand<File extends FolderFile>(files: Recorded<File>): Promise<M
 const namesOf = ({ files }: { files: Recorded | null }): string[] =>
   [...(files?.values() ?? [])].filter(isNamed).map(({ origin }) => origin);
 
-const checkpointRecords = (of?: IDBKeyRange): Promise<CheckpointRecord[]> =>
+const checkpointRecords = (of?: IDBKeyRange): Promise<KeptCheckpoint[]> =>
   within("checkpoints", "readonly", (store) => store.getAll(of));
 const studentRecords = (): Promise<StudentRecord[]> =>
   within("students", "readonly", (store) => store.getAll());
@@ -84,19 +86,15 @@ export const keepCheckpoint = (checkpoint: KeptCheckpoint): Promise<unknown> =>
 
 /** Takes a checkpoint away that this thread has no use for. */
 export async function dropCheckpoint(id: string): Promise<void> {
-  const kept = await within<CheckpointRecord | undefined>("checkpoints", "readonly", (store) =>
-    store.get(id),
-  );
+  const kept = await within<KeptCheckpoint | undefined>("checkpoints", "readonly", (store) => store.get(id));
   await within("checkpoints", "readwrite", (store) => store.delete(id));
   const names = kept === undefined ? [] : namesOf(kept);
   if (names.length > 0) await originFiles.sweep(namedFiles, names);
 }
 
 /** Those of a run, the newest first. */
-export async function keptCheckpointsOf(run: string): Promise<KeptCheckpoint[]> {
-  const kept = await checkpointRecords(ofRun(run));
-  return Promise.all(kept.reverse().map(async (each) => ({ ...each, files: await atHand(each.files) })));
-}
+export const keptCheckpointsOf = async (run: string): Promise<KeptCheckpoint[]> =>
+  (await checkpointRecords(ofRun(run))).reverse();
 
 export const hasCheckpoint = (run: string): Promise<boolean> =>
   within("checkpoints", "readonly", (store) => store.count(ofRun(run))).then((count) => count > 0);
@@ -132,7 +130,7 @@ export const keepStudent = (student: KeptStudent): Promise<unknown> =>
 
 export async function keptStudent(id: string): Promise<KeptStudent | undefined> {
   const kept = await within<StudentRecord | undefined>("students", "readonly", (store) => store.get(id));
-  return kept && { ...kept, files: kept.files && (await atHand(kept.files)) };
+  return kept && { ...kept, files: kept.files && (await openFiles(kept.files)) };
 }
 
 /** Takes a run away with its checkpoint and student, and the students that only it went back to. */

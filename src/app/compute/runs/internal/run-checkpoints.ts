@@ -25,7 +25,13 @@ import {
 import { readAhead } from "../../../../core/read-ahead.ts";
 import { digestOfDigests, sha256Bytes } from "../../../../core/seeded.ts";
 import { type BlobFolder, blobFolder, type OnPart, PART } from "../../../data/files/blob-folder.ts";
-import { dropCheckpoint, type KeptCheckpoint, keepCheckpoint, keptCheckpointsOf } from "./page-archive.ts";
+import {
+  dropCheckpoint,
+  type KeptCheckpoint,
+  keepCheckpoint,
+  keptCheckpointsOf,
+  openFiles,
+} from "./page-archive.ts";
 
 export interface RunCheckpoint {
   /** Its key in the archive. */
@@ -153,16 +159,17 @@ async function stateOf(kept: KeptCheckpoint): Promise<CheckpointState> {
   const { id, files } = kept;
   if (isOld(kept)) return parseState(JSON.stringify(kept.state ?? null), id);
   const file = files.get(STATE_FILE);
-  if (file === undefined) throw new InputError("is missing", { file: STATE_FILE });
+  if (!(file instanceof Blob)) throw new InputError("is missing", { file: STATE_FILE });
   return parseState(await file.text(), id);
 }
 
 /** The kept checkpoint itself, or why it cannot be used. */
 async function opened(kept: KeptCheckpoint): Promise<RunCheckpoint | string> {
+  const files = await openFiles(kept.files);
   if (!isOld(kept)) {
-    const folder = blobFolder({ name: kept.id, files: kept.files });
+    const folder = blobFolder({ name: kept.id, files });
     let damage = await folderDamage(folder, digest);
-    if ([...kept.files.values()].some(({ size }) => size > PART))
+    if ([...files.values()].some(({ size }) => size > PART))
       for (const earlier of EARLIER_DIGESTS)
         if (damage !== null) damage = await folderDamage(folder, earlier);
     if (damage !== null) return damage;
@@ -174,9 +181,8 @@ async function opened(kept: KeptCheckpoint): Promise<RunCheckpoint | string> {
     if (!(error instanceof InputError)) throw error;
     return error.message;
   }
-  const model = new Map(kept.files);
-  for (const name of [STATE_FILE, MANIFEST]) model.delete(name);
-  return { id: kept.id, state, folder: { name: nameOf(state.step), files: model } };
+  for (const name of [STATE_FILE, MANIFEST]) files.delete(name);
+  return { id: kept.id, state, folder: { name: nameOf(state.step), files } };
 }
 
 /** Those that are as they were written, the newest first, and those that are not. */
