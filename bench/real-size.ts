@@ -173,7 +173,7 @@ class Session {
       const shown = this.page.locator("[role=alert], [role=status]").filter({ visible: true });
       const said = oneLine(await shown.allInnerTexts().catch(() => []));
       const reason = error instanceof Error ? error.message : String(error);
-      this.leaveOut(what, `did not work: ${oneLine([reason])}`);
+      this.leaveOut(what, `did not work: ${reason.split("\n", 1)[0]}`);
       throw new Error(`${what}: ${reason}\nThe page says: ${said || "nothing"}`);
     }
   }

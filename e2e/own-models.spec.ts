@@ -159,7 +159,7 @@ test("a model that the browser keeps is opened on the next visit without asking 
   await student.getByText("Kept…").click();
   await student.getByRole("button", { name: /^qwen3-a, / }).click();
   await expect(student).toContainText("qwen3-a, your own");
-  await student.getByText("Kept…").click();
-  await student.getByRole("button", { name: "Remove qwen3-a from this browser" }).click();
+  await teacher.getByText("Kept…").click();
+  await teacher.getByRole("button", { name: "Remove qwen3-a from this browser" }).click();
   await expect(page.getByText("Kept…")).toHaveCount(0);
 });

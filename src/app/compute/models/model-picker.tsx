@@ -167,14 +167,15 @@ function GoneNote({ of: role }: { of: Role }) {
     else if (shared !== undefined) void openSharedModel(role, shared);
   };
   return (
-    <span className="gone-model note" role="status">
-      Your model “{shownName(name)}” was closed by the reload; the sample’s {role} is used until you open it
-      again.{" "}
+    <span className="gone-model" role="status">
+      <span className="note">
+        Your model “{shownName(name)}” was closed by the reload; the sample’s {role} is used.
+      </span>
       {(kept !== undefined || (shared !== undefined && shares)) && (
         <button type="button" disabled={busy} onClick={openAgain}>
           Open it again
         </button>
-      )}{" "}
+      )}
       <button type="button" onClick={() => dismissGone(role)}>
         Dismiss
       </button>
