@@ -153,7 +153,7 @@ function KeptMenu({ of: role }: { of: Role }) {
   );
 }
 
-/** Says that a reload has closed the user's own model. The page opens it again by itself where it still has its files. */
+/** Says that a reload has closed the user's own model, with a button that opens it again where its files are in reach. */
 function GoneNote({ of: role }: { of: Role }) {
   const gone = useGoneFolders((folders) => folders[role]);
   const own = useOwnModels((opened) => opened[role]);
