@@ -52,11 +52,12 @@ export function weightWords(format: WeightFormat | "u32", shape: readonly number
   return (count / width) * blockWords(format, width).row;
 }
 
-/** Of a grouped format: values per group, words per block and words per row of `width` values. */
+/** Of int8 and int4: values per group, words per block and words per row of `width` values. Of other formats 0. */
 export function blockWords(
-  format: "int8" | "int4",
+  format: WeightFormat | "u32",
   width: number,
 ): { group: number; block: number; row: number } {
+  if (format !== "int8" && format !== "int4") return { group: 0, block: 0, row: 0 };
   const group = groupSize(format, width);
   const block = 1 + group / (format === "int8" ? 4 : 8);
   return { group, block, row: block * Math.ceil(width / group) };
