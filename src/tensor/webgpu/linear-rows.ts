@@ -14,7 +14,7 @@ const halfSource = `${common}\n${rowsHalf}`;
 
 /**
  * Rows that are multiplied in registers. Matrix units soon take over, later where a weight would have to be expanded for
- * them (`expanded`, which reading it as it is stored avoids). `none`: products do not use them.
+ * them (`expanded`, which reading it as it is stored avoids). `none`: these products do not use them.
  */
 const MOST_IN_REGISTERS = { matrix: 4, expanded: 16, none: 64 };
 /** Rows whose sums the registers of a thread hold. */
@@ -36,19 +36,16 @@ const TYPED =
  * Products of few rows x [M,K] with weights [N,K], where reading the weights is what takes time. Not on software adapters,
  * and not for every shape and format.
  *
- * @param fine f32 operands, also where products take them in f16
  * @returns null when these products are left to the kernels for many rows
  */
 export function multiplyRows(
   context: Context,
   x: GpuTensor,
   weights: readonly GpuTensor[],
-  fine = false,
 ): GpuTensor[] | null {
-  if (weights.every((w) => inRegisters(context, x, w, fine)))
-    return weights.map((w) => multiplyInRegisters(context, x, [w], fine));
-  if (!fine && weights.every((w) => byMatrices(context, x, w)))
-    return multiplyByMatrices(context, x, weights);
+  if (weights.every((w) => inRegisters(context, x, w)))
+    return weights.map((w) => multiplyInRegisters(context, x, [w]));
+  if (weights.every((w) => byMatrices(context, x, w))) return multiplyByMatrices(context, x, weights);
   return null;
 }
 
@@ -60,21 +57,13 @@ export function multiplyRowsSwiglu(
   up: GpuTensor,
 ): GpuTensor | null {
   const fits = Math.max(gate.bindingBytes, up.bindingBytes) <= context.bindingLimit;
-  return fits && inRegisters(context, x, gate, false)
-    ? multiplyInRegisters(context, x, [gate, up], false)
-    : null;
+  return fits && inRegisters(context, x, gate) ? multiplyInRegisters(context, x, [gate, up]) : null;
 }
 
-function inRegisters(
-  { features, software, f16 }: Context,
-  x: GpuTensor,
-  { dtype }: GpuTensor,
-  fine: boolean,
-): boolean {
+function inRegisters({ features, software, f16 }: Context, x: GpuTensor, { dtype }: GpuTensor): boolean {
   const [rows = 0, k = 0] = x.shape;
   const subgroups = features.subgroups && features.subgroupSize !== undefined;
-  const most =
-    MOST_IN_REGISTERS[f16 !== "matrix" ? "none" : fine || isExpanded(dtype) ? "expanded" : "matrix"];
+  const most = MOST_IN_REGISTERS[f16 !== "matrix" ? "none" : isExpanded(dtype) ? "expanded" : "matrix"];
   return !software && subgroups && rows > 0 && rows <= most && k % 8 === 0;
 }
 
@@ -87,19 +76,13 @@ function byMatrices({ features, software, f16, bindingLimit }: Context, x: GpuTe
 }
 
 /** One weight's product, or with two the gated one. */
-function multiplyInRegisters(
-  context: Context,
-  x: GpuTensor,
-  weights: readonly GpuTensor[],
-  fine: boolean,
-): GpuTensor {
+function multiplyInRegisters(context: Context, x: GpuTensor, weights: readonly GpuTensor[]): GpuTensor {
   const { commands, features, memory } = context;
   const [rows, k] = x.shape as [number, number];
   const [{ dtype, shape }] = weights as [GpuTensor];
   const outputs = shape[0]!;
   // Where products take f16 operands anyway, the copy of f32 weights takes half the time to read.
-  const halved = !fine && context.f16 !== undefined && !isExpanded(dtype);
-  const halves = halved ? weights.map((w) => context.half(w)) : null;
+  const halves = context.f16 !== undefined && !isExpanded(dtype) ? weights.map((w) => context.half(w)) : null;
   const read = halves?.map(({ values }) => values) ?? weights;
   const shares = Math.ceil(rows / SHARE);
   const share = Math.ceil(rows / shares);
@@ -116,7 +99,6 @@ function multiplyInRegisters(
         buffers: `rw${(halves ? "rr" : "r").repeat(weights.length)}`,
         constants: {
           M: share,
-          SHARES: shares,
           R: each,
           LANES: features.subgroupSize!,
           SUBGROUPS,
@@ -135,7 +117,7 @@ function multiplyInRegisters(
       },
       buffers: [x, y, ...read.flatMap((w, i) => [rowsOf(w, range), ...(halves ? [halves[i]!.scale] : [])])],
       groups: shares * Math.ceil(range.rows / (SUBGROUPS * each)),
-      uints: [range.rows, k / 8, row || k / 8, range.first, outputs, rows],
+      uints: [range.rows, k / 8, row || k / 8, range.first, outputs, rows, shares],
       work: 2 * rows * range.rows * k * weights.length,
     });
   return y;

@@ -13,8 +13,8 @@ struct Params {
   step: u32,
   // First column of y, and values of its rows.
   first: u32, row: u32,
-  // Rows of x.
-  rows: u32,
+  // Rows of x, and shares of them.
+  rows: u32, shares: u32,
 }
 @group(0) @binding(0) var<uniform> P: Params;
 @group(0) @binding(1) var<storage, read> x: array<vec4f>;
@@ -32,7 +32,6 @@ const LANES = ${LANES}u;
 const SUBGROUPS = ${SUBGROUPS}u;
 // Rounds whose weights are asked for before the first is used.
 const ROUNDS = ${ROUNDS}u;
-const SHARES = ${SHARES}u;
 // Of int8 and int4: eights of values in a group, and words of its block.
 const EIGHTS = ${EIGHTS}u;
 const BLOCK = ${BLOCK}u;
@@ -79,10 +78,10 @@ fn linear_rows(
 ) {
   // Workgroups with the same rows of w follow each other: all but the first find them in a cache.
   let group = group_number(P.base, workgroup, groups);
-  let n0 = (group / SHARES * SUBGROUPS + local / LANES) * ${R}u;
+  let n0 = (group / P.shares * SUBGROUPS + local / LANES) * ${R}u;
   let lane = local % LANES;
   // A last share that would go past the end begins earlier. The rows that it has twice are those of the share before it.
-  let own = group % SHARES * ${M}u;
+  let own = group % P.shares * ${M}u;
   let m0 = min(own, P.rows - ${M}u);
   // @for r in R
   let row${r} = min(n0 + ${r}u, P.N - 1u) * P.step;

@@ -52,7 +52,7 @@ export function linearOperations(
     linear(x, w, fine = NONE) {
       const { m, n, k } = checkLinear("linear", x, w, fine);
       // Few rows are multiplied in registers, where f32 operands cost no second pass.
-      const few = multiplyRows(context, x, [w], fine.first < fine.end);
+      const few = multiplyRows(fine.first === fine.end ? context : { ...context, f16: undefined }, x, [w]);
       if (few) return few[0]!;
       const y = memory.allocate([m, n], "f32");
       /** Columns `span` of y, with f16 or f32 operands. */
