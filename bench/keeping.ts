@@ -7,7 +7,7 @@
  * Random bytes in one file. Needs no GPU. The browser's profile lies in the folder for temporary files.
  */
 import { parseArgs } from "node:util";
-import { withBrowser } from "./support/browser/built-page.ts";
+import { profilePage, withBrowser } from "./support/browser/built-page.ts";
 import type { Ask, Kept } from "./support/browser/keeping-worker.ts";
 import program from "./support/browser/keeping-worker.ts?program";
 import { median } from "./support/median.ts";
@@ -30,8 +30,7 @@ const WAYS = ["files", "blobs"] as const;
 
 const measured: Record<(typeof WAYS)[number], Kept[]> = { files: [], blobs: [] };
 await withBrowser({ browser: values.browser, software: true }, async (browser) => {
-  // Not a private window, which keeps less.
-  const page = await browser.contexts()[0]!.newPage();
+  const page = await profilePage(browser);
   await page.route(`${ADDRESS}**`, (route) =>
     route.fulfill({ contentType: "text/html", body: "<!doctype html>" }),
   );

@@ -102,7 +102,7 @@ export async function withBrowser<T>(
     if (child.exitCode === null && child.signalCode === null && child.kill("SIGKILL"))
       await once(child, "exit");
     // The browser's other processes end a little later.
-    rmSync(profile, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
+    rmSync(profile, { recursive: true, force: true, maxRetries: 10, retryDelay: 500 });
   }
 }
 
