@@ -2,7 +2,7 @@
  * Decoding beside transformers on the same card: one sequence and many that advance together, each behind a prompt. Random
  * weights and tokens, greedy. First the ids are compared with those of one sequence decoded alone, a token at a time.
  *
- *     npm run bench -- decode [--model 1.7b --counts 1,32 --prompt 2048 --tokens 128 --repeats 3]
+ *     npm run bench -- decode [--model 1.7b --counts 1,32 --prompt 2048 --tokens 128 --repeats 3 --format int4]
  *
  * With `--top-k 20` or `--top-p 0.9` tokens are drawn at T = 0.4 within these bounds, in place of the most probable one.
  * Without options: Qwen3-1.7B on a GPU, a model of toy size on a software adapter.
@@ -11,7 +11,7 @@ import { parseArgs } from "node:util";
 import type { KernelTime } from "../src/tensor/index.ts";
 import { openAdapter, watchMemory } from "./support/device.ts";
 import { median } from "./support/median.ts";
-import { numberOr, sizeNamed } from "./support/options.ts";
+import { formatOr, numberOr, sizeNamed } from "./support/options.ts";
 import { type BenchRow, printTable, runPeer } from "./support/peer.ts";
 import { printProfile } from "./support/profile.ts";
 import { modelName } from "./support/qwen3-sizes.ts";
@@ -44,7 +44,7 @@ const counts = (options.counts ?? (software ? "1,4" : "1,32")).split(",").map(Nu
 const prompt = numberOr(options.prompt, software ? 24 : 2048);
 const tokens = numberOr(options.tokens, software ? 8 : 128);
 const repeats = numberOr(options.repeats, software ? 1 : 3);
-const format = options.format === "f32" || operands === "f32" ? "f32" : "f16";
+const format = formatOr(options.format, operands);
 
 const watch = watchMemory();
 const model = await randomModel(backend, config, format);

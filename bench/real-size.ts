@@ -1,8 +1,9 @@
 /**
  * One session at the page with models of real size, in Chromium on this machine's GPU, as a person has it: the sample,
  * the folders of a student and a teacher, a decision scored and the next one, two steps over an episode of seven
- * decisions, a reload, and the student's folder kept in the browser and opened from there. Weights are random. A step
- * that does not end as it should ends the benchmark, with what the page says.
+ * decisions, a reload, and the student's folder kept in the browser and opened from there. Weights are random. The
+ * browser's profile is on the disk, in the folder for temporary files. A step that does not end as it should ends the
+ * benchmark, with what the page says; its row says why.
  *
  *     npm run build && npm run bench -- real-size [--case a|b] [--folder FOLDER] [--browser PATH]
  *     … [--small] [--software]
@@ -17,7 +18,7 @@ import { basename, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import type { Browser, Locator, Page } from "playwright";
 import type { ModelConfig } from "../src/tensor/index.ts";
-import { adapterOf, servePage, withBrowser } from "./support/browser/built-page.ts";
+import { adapterOf, profilePage, servePage, withBrowser } from "./support/browser/built-page.ts";
 import { readAlone, writeModel } from "./support/model-folder.ts";
 import { QWEN3_SIZES } from "./support/qwen3-sizes.ts";
 import { cardNow, collectGarbage, memoryNow, watchCard, watchTab } from "./support/tab-memory.ts";
@@ -93,6 +94,12 @@ interface Row {
   card: [number?, number?];
 }
 
+/** A step that was not done, or did not end as it should. */
+interface Missing {
+  what: string;
+  why: string;
+}
+
 const oneLine = (texts: readonly string[]): string =>
   texts
     .map((text) => text.replaceAll(/\s+/g, " ").trim())
@@ -101,7 +108,7 @@ const oneLine = (texts: readonly string[]): string =>
 
 /** The page in use. */
 class Session {
-  readonly #rows: Row[] = [];
+  readonly #rows: (Row | Missing)[] = [];
   readonly #openings: { what: string; folder: Folder; seconds: number }[] = [];
   /** What the page told beside. */
   readonly notes: string[] = [];
@@ -120,7 +127,7 @@ class Session {
   }
 
   static async start(browser: Browser): Promise<Session> {
-    return new Session(browser, await browser.newPage({ viewport: { width: 1280, height: 800 } }));
+    return new Session(browser, await profilePage(browser));
   }
 
   /** What is wrong, in the page's words. What is said of a student that cannot be kept is an outcome like any other. */
@@ -139,8 +146,11 @@ class Session {
     return this.page.getByTestId("at-work").waitFor({ state: "detached" });
   }
 
-  /** Does one step and records it. The clock stops when `work` has ended, memory is watched until all is at rest. */
-  async step(what: string, work: () => Promise<unknown>): Promise<void> {
+  /**
+   * Does one step, records it, and returns its seconds. The clock stops when `work` has ended, memory is watched until all
+   * is at rest.
+   */
+  async step(what: string, work: () => Promise<unknown>): Promise<number> {
     console.error(`${what} …`);
     const stopTab = await watchTab(this.browser);
     const stopCard = watchCard();
@@ -156,30 +166,37 @@ class Session {
       };
       this.#rows.push(row);
       console.error(`… ${cellsOf(row).join(" | ")}`);
+      return time;
     } catch (error) {
       stopCard();
       await stopTab().catch(() => undefined);
       const shown = this.page.locator("[role=alert], [role=status]").filter({ visible: true });
       const said = oneLine(await shown.allInnerTexts().catch(() => []));
       const reason = error instanceof Error ? error.message : String(error);
+      this.leaveOut(what, `did not work: ${reason.split("\n", 1)[0]}`);
       throw new Error(`${what}: ${reason}\nThe page says: ${said || "nothing"}`);
     }
   }
 
+  /** Records that there is no such figure, and why. */
+  leaveOut(what: string, why: string): void {
+    this.#rows.push({ what, why });
+  }
+
   /** A step in which `open` makes a folder a role's model. */
   async opening(what: string, role: Role, folder: Folder, open: () => Promise<void>): Promise<void> {
-    await this.step(what, async () => {
+    const seconds = await this.step(what, async () => {
       await open();
       await this.until(model(this.page, role).getByText(`${basename(folder.path)}, your own`));
     });
-    this.#openings.push({ what, folder, seconds: this.#rows.at(-1)!.seconds });
+    this.#openings.push({ what, folder, seconds });
   }
 
   print(title: string): void {
     console.log(`\n${title}\n`);
     table(
       ["what", "seconds", "tab MB, highest", "at rest", "GPU process MB, highest / at rest", "card MB"],
-      this.#rows.map((row) => [row.what, ...cellsOf(row)]),
+      this.#rows.map((row) => [row.what, ...("why" in row ? [row.why, "", "", "", ""] : cellsOf(row))]),
     );
     // Both read what was just written, from memory.
     console.log("");
@@ -203,7 +220,8 @@ function cellsOf({ seconds, tab: [highest, rest], gpu, card }: Row): string[] {
 
 function table(head: string[], rows: string[][]): void {
   const line = ["---", ...head.slice(1).map(() => "---:")];
-  for (const cells of [head, line, ...rows]) console.log(`| ${cells.join(" | ")} |`);
+  for (const cells of [head, line, ...rows])
+    console.log(`| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`);
 }
 
 const model = (page: Page, role: Role): Locator => page.getByTestId(`model-${role}`);
@@ -252,8 +270,11 @@ async function noted(page: Page): Promise<string> {
     .join(", ");
 }
 
-/** Updates the student with what the form offers: a vanilla step and a graph-conditioned one. Returns whether it is kept. */
-async function update(session: Session): Promise<boolean> {
+/**
+ * Updates the student with what the form offers: a vanilla step and a graph-conditioned one. Returns why the browser has
+ * not kept it; null where it has.
+ */
+async function update(session: Session): Promise<string | null> {
   const { page, notes } = session;
   await page.keyboard.press("4");
   const plan = page.getByTestId("memory-train").and(page.locator("[aria-busy=false]"));
@@ -273,9 +294,7 @@ async function update(session: Session): Promise<boolean> {
   // Known also where the rest is cut off.
   console.error(notes.at(-1));
   const unkept = page.getByTestId("unkept");
-  if ((await unkept.count()) === 0) return true;
-  notes.push(`No reload of the trained student: ${await unkept.textContent()}`);
-  return false;
+  return (await unkept.count()) === 0 ? null : await unkept.innerText();
 }
 
 async function use(session: Session, url: string, { student, teacher }: Record<Role, Folder>): Promise<void> {
@@ -300,8 +319,11 @@ async function use(session: Session, url: string, { student, teacher }: Record<R
     .waitFor();
   await session.step("next decision scored", () => score(session));
 
-  if (await update(session)) {
-    await session.step("reloaded: the trained student is found", async () => {
+  const found = "reloaded: the trained student is found";
+  const unkept = await update(session);
+  if (unkept !== null) session.leaveOut(found, `not done: ${oneLine([unkept])}`);
+  else {
+    await session.step(found, async () => {
       await page.reload();
       await session.until(model(page, "student").getByText("trained in this browser"));
     });
@@ -310,7 +332,7 @@ async function use(session: Session, url: string, { student, teacher }: Record<R
       .getByRole("button", { name: /^Score/ })
       .and(page.locator(":enabled"))
       .waitFor();
-    // By the sample's teacher: the page forgets that of the user.
+    // By the sample's teacher: the reload has closed that of the user.
     await session.step("a decision scored by it, opened again", async () => {
       await score(session);
       await session.until(model(page, "student").getByText("updated here (2 steps)"));
@@ -342,7 +364,7 @@ try {
     const student = await modelFolder(join(root, `${name}-student`), models.student);
     const teacher = await modelFolder(join(root, `${name}-teacher`), models.teacher);
     await withBrowser(values, async (browser) => {
-      const asked = await browser.newPage();
+      const asked = await profilePage(browser);
       await asked.goto(served.url);
       const adapter = await adapterOf(asked, values);
       await asked.close();

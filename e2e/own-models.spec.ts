@@ -144,15 +144,22 @@ test("a model that the browser keeps is opened on the next visit without asking 
   await teacher.getByRole("button", { name: "Keep" }).click();
   await expect(page.getByTestId("notice")).toContainText("qwen3-a is kept in this browser");
   await expect(teacher.getByRole("button", { name: "Keep" })).toHaveCount(0);
+  await teacher.getByLabel("weights").selectOption("bf16");
+  await expect(teacher).toContainText("teacher: qwen3-a, opened when needed");
 
   await page.reload();
   await expect(teacher).toContainText("the sample’s, opened when needed");
-  await teacher.getByText("Kept…").click();
-  await teacher.getByRole("button", { name: /^qwen3-a, / }).click();
+  await expect(teacher.getByRole("status")).toContainText("Your model “qwen3-a” was closed by the reload");
+  await checkBothThemes(page, ".model-pickers");
+  await teacher.getByRole("button", { name: "Open it again" }).click();
   await expect(teacher).toContainText("qwen3-a, your own");
+  await expect(teacher.getByRole("status")).toHaveCount(0);
 
   const student = page.getByTestId("model-student");
   await student.getByText("Kept…").click();
-  await student.getByRole("button", { name: "Remove qwen3-a from this browser" }).click();
+  await student.getByRole("button", { name: /^qwen3-a, / }).click();
+  await expect(student).toContainText("qwen3-a, your own");
+  await teacher.getByText("Kept…").click();
+  await teacher.getByRole("button", { name: "Remove qwen3-a from this browser" }).click();
   await expect(page.getByText("Kept…")).toHaveCount(0);
 });

@@ -267,14 +267,26 @@ const damageNewest = (page: Page) =>
         request.onerror = () => reject(request.error);
       });
     const database = await done(indexedDB.open("gcopd-runs"));
-    const store = () => database.transaction("checkpoints", "readwrite").objectStore("checkpoints");
-    const kept: { id: string; files: Map<string, Blob> }[] = await done(store().getAll());
-    const newest = kept.at(-1)!;
-    const { size } = newest.files.get("model.safetensors")!;
-    newest.files.set("model.safetensors", new Blob([new Uint8Array(size)]));
-    await done(store().put(newest));
+    const store = database.transaction("checkpoints").objectStore("checkpoints");
+    const kept: { id: string; files: Map<string, { origin: string }> }[] = await done(store.getAll());
+    const { origin } = kept.at(-1)!.files.get("model.safetensors")!;
+    const folder = await (await navigator.storage.getDirectory()).getDirectoryHandle("kept-files");
+    const file = await folder.getFileHandle(origin);
+    const { size } = await file.getFile();
+    const writable = await file.createWritable();
+    await writable.write(new Uint8Array(size));
+    await writable.close();
     database.close();
     return kept.map(({ id }) => id.split("/")[1]);
+  });
+
+/** Large files that the browser keeps for the page. */
+const keptFiles = (page: Page) =>
+  page.evaluate(async () => {
+    const folder = await (await navigator.storage.getDirectory()).getDirectoryHandle("kept-files");
+    const names: string[] = [];
+    for await (const { name } of folder.values()) names.push(name);
+    return names.length;
   });
 
 test("a run of the page goes on after a reload, from the last checkpoint that is whole", async ({ page }) => {
@@ -298,6 +310,15 @@ test("a run of the page goes on after a reload, from the last checkpoint that is
   await expect(detail(page)).toContainText(
     "step 2 is damaged (model.safetensors does not have the SHA-256 that it was written with): went on from the one before",
   );
+  // Weights and moments of the last checkpoint and the one before. The student of a removed run is here until the page goes.
+  expect(await keptFiles(page)).toBe(4);
+  page.once("dialog", (asked) => asked.accept());
+  await detail(page)
+    .getByRole("button", { name: /^Remove/ })
+    .click();
+  await expect.poll(() => keptFiles(page)).toBe(2);
+  await visit(page);
+  await expect.poll(() => keptFiles(page)).toBe(0);
 });
 
 test("the header of every view shows what is running, and can end it", async ({ page }) => {

@@ -1,18 +1,22 @@
 import { type Backend, LanguageModel, type ModelConfig, type Tensor } from "../../src/tensor/index.ts";
+import { weightFormat } from "../../src/tensor/load-weights.ts";
 import { bf16FromNumber, f16FromNumber } from "../../src/tensor/number-format.ts";
 import { elements } from "../../src/tensor/shapes.ts";
+import type { WeightFormat } from "../../src/tensor/tensor.ts";
+import { packValues, weightWords } from "../../src/tensor/weight-format.ts";
 import { parameterShapes } from "../../src/tensor/weights.ts";
 
 /** Words that are made once and put into every tensor from another place on. */
 const POOL = 2 ** 22;
-
-type Format = "f32" | "f16" | "bf16";
+/** Rows of int8 and int4 that are packed once and repeated. */
+const PACKED_ROWS = 64;
 
 /** A parameter's values. */
 export interface RandomParameter {
   name: string;
   shape: readonly number[];
-  /** Words of f32, or pairs of f16 or bf16, one piece behind the other; null where all values are 1. */
+  format: WeightFormat;
+  /** Words of that format, one piece behind the other; null where all values are 1. */
   words: readonly Uint32Array[] | null;
 }
 
@@ -20,40 +24,47 @@ export interface RandomParameter {
  * The parameters of a model of random weights, uniform with a standard deviation of 0.02, norms of 1: the values repeat
  * after a few million, which no speed depends on. `format` is that of the matrices.
  */
-export function* randomParameters(config: ModelConfig, format: Format): Generator<RandomParameter> {
-  const pool = randomWords(format);
+export function* randomParameters(config: ModelConfig, format: WeightFormat): Generator<RandomParameter> {
+  const grouped = format === "int8" || format === "int4";
+  const pool = randomWords(grouped ? "f32" : format);
   let place = 1;
   for (const [name, shape] of parameterShapes(config)) {
     // Norms; and the convolutions and decays of Qwen3.5, which are not matrices of products.
     if (shape.length !== 2 || elements(shape) < 2 ** 12) {
-      yield { name, shape, words: null };
+      yield { name, shape, format: "f32", words: null };
       continue;
     }
-    const count = format === "f32" ? elements(shape) : elements(shape) / 2;
+    const stored = weightFormat(format, name, shape, "F32");
+    const count = weightWords(stored, shape);
     place = (place * 7919) % POOL;
+    const repeated = grouped ? packedRows(stored, shape[1]!, pool) : pool;
     const words: Uint32Array[] = [];
-    for (let at = 0, from = place; at < count; from = 0) {
-      const piece = pool.subarray(from, Math.min(POOL, from + count - at));
+    for (let at = 0, from = grouped ? 0 : place; at < count; from = 0) {
+      const piece = repeated.subarray(from, Math.min(repeated.length, from + count - at));
       words.push(piece);
       at += piece.length;
     }
-    yield { name, shape, words };
+    yield { name, shape, format: stored, words };
   }
+}
+
+function packedRows(format: WeightFormat, width: number, pool: Uint32Array): Uint32Array {
+  return packValues(format, width, new Float32Array(pool.buffer, 0, PACKED_ROWS * width));
 }
 
 /** A model of `randomParameters` on a device, in seconds. */
 export async function randomModel(
   backend: Backend,
   config: ModelConfig,
-  format: "f32" | "f16",
+  format: WeightFormat,
 ): Promise<LanguageModel> {
   const parameters = new Map<string, Tensor>();
-  for (const { name, shape, words } of randomParameters(config, format)) {
+  for (const { name, shape, format: stored, words } of randomParameters(config, format)) {
     if (words === null) {
       parameters.set(name, backend.fromArray(new Float32Array(elements(shape)).fill(1), shape));
       continue;
     }
-    const t = backend.allocateWeight(format, shape);
+    const t = backend.allocateWeight(stored, shape);
     let at = 0;
     for (const piece of words) {
       backend.writeWords(t, at, piece);
@@ -65,7 +76,7 @@ export async function randomModel(
   return LanguageModel.of(backend, config, parameters, "random weights");
 }
 
-function randomWords(format: Format): Uint32Array {
+function randomWords(format: "f32" | "f16" | "bf16"): Uint32Array {
   let state = 0x9e3779b9;
   const uniform = () => {
     state ^= state << 13;

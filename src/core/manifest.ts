@@ -50,13 +50,18 @@ export async function folderDamage(folder: FolderReader, digest: FileDigest): Pr
   return null;
 }
 
-/** Bytes read at a time. */
+/** Bytes read at a time, where nothing else is said. */
 const PIECE = 2 ** 22;
 
 /** The pieces of a file, in order. */
-export async function* pieces(folder: FolderReader, name: string, bytes: number): AsyncGenerator<Uint8Array> {
-  for (let start = 0; start < bytes; start += PIECE)
-    yield await folder.read(name, start, Math.min(bytes, start + PIECE));
+export async function* pieces(
+  folder: FolderReader,
+  name: string,
+  bytes: number,
+  length = PIECE,
+): AsyncGenerator<Uint8Array, void> {
+  for (let start = 0; start < bytes; start += length)
+    yield await folder.read(name, start, Math.min(bytes, start + length));
 }
 
 /** Null for anything but what `manifestText` gives, to the byte. */

@@ -1,7 +1,7 @@
+import { readAhead } from "../core/read-ahead.ts";
 import type { Backend } from "./backend.ts";
 import type { Checkpoint } from "./checkpoint.ts";
 import type { FloatFormat } from "./number-format.ts";
-import { readAhead } from "./read-ahead.ts";
 import type { Tensor, WeightFormat } from "./tensor.ts";
 import { packRows, wordOfRow } from "./weight-format.ts";
 import { EMBEDDING, HEAD } from "./weights.ts";

@@ -1,6 +1,6 @@
+import { readAhead } from "../core/read-ahead.ts";
 import type { Backend } from "./backend.ts";
 import { encodeFloats, type FloatFormat } from "./number-format.ts";
-import { readAhead } from "./read-ahead.ts";
 import { elements } from "./shapes.ts";
 import type { Tensor } from "./tensor.ts";
 

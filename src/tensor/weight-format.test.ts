@@ -72,3 +72,25 @@ test("what is not finite, or too large, is refused by name and place", () => {
   expect(() => pack(1e6, "BF16", "f16")).toThrow("which f16 cannot hold");
   expect(() => pack(3.4e38, "F32", "bf16")).toThrow("which bf16 cannot hold");
 });
+
+test.each([
+  ["BF16", "bf16", 0x7f80],
+  ["F16", "f16", 0x7c00],
+] as const)(
+  "a value of %s that is not finite is found in every place, and only there",
+  (from, format, exponent) => {
+    for (const count of [1, 2, 3, 4, 5, 6, 7, 8, 9, 17, 22]) {
+      // The largest finite values, of both signs.
+      const halves = Uint16Array.from({ length: count }, (_, i) => (exponent - 1) | (0x8000 * (i % 2)));
+      const pack = () => packRows(format, count, from, new Uint8Array(halves.buffer), 0, where);
+      expect(new Uint16Array(pack().buffer, 0, count)).toEqual(halves);
+      for (let at = 0; at < count; at++)
+        for (const special of [exponent, 0x8000 | exponent, exponent | 1]) {
+          const kept = halves[at]!;
+          halves[at] = special;
+          expect(pack).toThrow(`w: value ${at} is `);
+          halves[at] = kept;
+        }
+    }
+  },
+);

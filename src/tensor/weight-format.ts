@@ -52,11 +52,12 @@ export function weightWords(format: WeightFormat | "u32", shape: readonly number
   return (count / width) * blockWords(format, width).row;
 }
 
-/** Of a grouped format: values per group, words per block and words per row of `width` values. */
+/** Of int8 and int4: values per group, words per block and words per row of `width` values. Of other formats 0. */
 export function blockWords(
-  format: "int8" | "int4",
+  format: WeightFormat | "u32",
   width: number,
 ): { group: number; block: number; row: number } {
+  if (format !== "int8" && format !== "int4") return { group: 0, block: 0, row: 0 };
   const group = groupSize(format, width);
   const block = 1 + group / (format === "int8" ? 4 : 8);
   return { group, block, row: block * Math.ceil(width / group) };
@@ -266,14 +267,24 @@ function firstSpecial(halves: Uint16Array, exponent: number): number {
   return halves.findIndex((half) => (half & exponent) === exponent);
 }
 
-/** Whether there is one, two values at a time: adding the exponent's last bit carries into the sign where all are set. */
+/**
+ * Whether there is one, two values at a time: adding the exponent's last bit carries into the sign where all are set. Four
+ * words a round, written out, with one branch for all of them: a function for each would take longer.
+ */
 function anySpecial(words: Uint32Array, exponent: number): boolean {
   const all = exponent | (exponent << 16);
   const last = all & -all & 0xffff;
   const lasts = last | (last << 16);
-  let carried = 0;
-  for (let i = 0; i < words.length; i++) carried |= (words[i]! & all) + lasts;
-  return (carried & 0x80008000) !== 0;
+  const rest = words.length % 4;
+  for (let i = 0; i < words.length - rest; i += 4) {
+    const carried =
+      ((words[i]! & all) + lasts) |
+      ((words[i + 1]! & all) + lasts) |
+      ((words[i + 2]! & all) + lasts) |
+      ((words[i + 3]! & all) + lasts);
+    if ((carried & 0x80008000) !== 0) return true;
+  }
+  return words.subarray(words.length - rest).some((word) => (((word & all) + lasts) & 0x80008000) !== 0);
 }
 
 function wordsOf(halves: Uint16Array): Uint32Array {

@@ -85,7 +85,7 @@ async function startBrowser(
   throw new Error("the browser exited before it told the address of its DevTools");
 }
 
-/** Uses a browser with an empty profile, which ends with it. */
+/** Uses a browser with an empty profile on the disk, which goes with it. */
 export async function withBrowser<T>(
   options: BrowserOptions,
   use: (browser: Browser) => Promise<T>,
@@ -102,8 +102,18 @@ export async function withBrowser<T>(
     if (child.exitCode === null && child.signalCode === null && child.kill("SIGKILL"))
       await once(child, "exit");
     // The browser's other processes end a little later.
-    rmSync(profile, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
+    rmSync(profile, { recursive: true, force: true, maxRetries: 10, retryDelay: 500 });
   }
+}
+
+/**
+ * A page with the browser's profile, as a person has it. One of `browser.newPage` is a private window: Chromium keeps
+ * what such a page stores in memory, and refuses blobs of more than 2 GB there.
+ */
+export async function profilePage(browser: Browser): Promise<Page> {
+  const page = await browser.contexts()[0]!.newPage();
+  await page.setViewportSize({ width: 1280, height: 800 });
+  return page;
 }
 
 /** The page's adapter in words. Throws where Chromium fell back to its software adapter, which it does in silence. */

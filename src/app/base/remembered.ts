@@ -1,17 +1,22 @@
 /** What the browser remembers for the user, where it lets a page remember: strings by key, no part of the address. */
 
+/** For how long: in all tabs from now on, or for as long as this tab lives, reloads included. */
+type Span = "always" | "tab";
+
+const storage = (span: Span): Storage => (span === "tab" ? sessionStorage : localStorage);
+
 /** What was remembered; "" without any. */
-export function remembered(key: string): string {
+export function remembered(key: string, span: Span = "always"): string {
   try {
-    return localStorage.getItem(key) ?? "";
+    return storage(span).getItem(key) ?? "";
   } catch {
     return "";
   }
 }
 
-/** A page that may not store anything forgets it with the tab. */
-export function remember(key: string, value: string): void {
+/** A page that may not store anything forgets it when it is left. */
+export function remember(key: string, value: string, span: Span = "always"): void {
   try {
-    localStorage.setItem(key, value);
+    storage(span).setItem(key, value);
   } catch {}
 }

@@ -72,7 +72,7 @@ export const scores: Blocked = ({ decision, scores: all }) =>
 export const aFreeDevice: Blocked = (ui) => (isDeviceBusy(ui) ? whyAtWork(ui) : null);
 
 /** The models are at rest, for anything else. */
-export const noModelAtWork: Blocked = (ui) => whyAtWork(ui);
+export const noModelAtWork: Blocked = whyAtWork;
 
 /** There is a decision `by` further on in the episode. */
 export function aDecisionFurther(by: 1 | -1): Blocked {

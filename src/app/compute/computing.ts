@@ -1,13 +1,16 @@
 /** What may begin beside what is going on: there is one device, and a student that is being kept only scores. */
 import { InputError } from "../../core/errors.ts";
-import { getUi, type UiState } from "./store.ts";
+import { getUi, type TrainingState, type UiState } from "./store.ts";
+
+/** Whether a run, or the probe of one, computes. */
+export const isTraining = ({ status }: TrainingState): boolean => status !== "idle" && status !== "keeping";
 
 /** True while any model computes: no scoring begins. A trained student that is being kept leaves the device free. */
 export function isDeviceBusy({ scoring, training, playing, liveRun, studying }: UiState = getUi()): boolean {
   return (
     scoring.status === "running" ||
     scoring.status === "cancelling" ||
-    (training.status !== "idle" && training.status !== "keeping") ||
+    isTraining(training) ||
     playing !== null ||
     liveRun !== null ||
     studying !== null

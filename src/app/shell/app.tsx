@@ -3,6 +3,7 @@ import { type ComponentType, useEffect, useLayoutEffect, useRef } from "react";
 import { describeFault } from "../base/faults.ts";
 import { player } from "../compute/games/play.ts";
 import { simulatorSessions } from "../compute/games/simulator.ts";
+import { followFolders } from "../compute/models/gone-folders.ts";
 import { keptModels } from "../compute/models/kept-models.ts";
 import { followStudent } from "../compute/models/kept-student.ts";
 import { models } from "../compute/models/models.ts";
@@ -77,6 +78,7 @@ export function App() {
     const leaveWorker = workerFollower.follow();
     const leaveLaunches = launches.follow();
     const leaveStudent = followStudent();
+    const leaveFolders = followFolders();
     const leavePlayed = player.askBeforeLoss();
     const leaveTabs = tabRuns.follow((id, what) => void (what === "stop" ? stopRun(id) : cancelRun(id)));
     const leaveLiveTabs = tabLiveRuns.follow();
@@ -91,6 +93,7 @@ export function App() {
       leaveWorker();
       leaveLaunches();
       leaveStudent();
+      leaveFolders();
       leaveTabs();
       leaveLiveTabs();
       leaveTags();

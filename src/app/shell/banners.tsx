@@ -57,7 +57,7 @@ function PendingTokenizer() {
   const { folder } = pending;
   const close = (): void => setUi({ pendingTokenizer: null });
   const named = (role: Role): string =>
-    `the ${role}’s (${models.origins()[role] === "sample" ? "the sample’s" : shownName(opened[role]?.info.model ?? role)})`;
+    `the ${role}’s (${models.origins()[role] === "sample" ? "the sample’s" : shownName(opened[role]?.info.model ?? models.opened(role)?.folder.name ?? role)})`;
   return (
     <div className="banner error" role="alert" data-testid="no-tokenizer">
       <p>

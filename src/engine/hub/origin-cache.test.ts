@@ -1,9 +1,9 @@
 import { beforeEach, expect, test } from "vitest";
+import { FakeDisk } from "../../../test/support/fake-origin.ts";
 import { bringModel, fetchModel } from "./bring-model.ts";
 import { listHubFiles } from "./hub-client.ts";
 import { OriginCache } from "./origin-cache.ts";
 import { COMMIT, ENDPOINT, FakeHub } from "./testing/fake-hub.ts";
-import { FakeDisk } from "./testing/fake-origin.ts";
 
 const weights = Uint8Array.from({ length: 300_000 }, (_, i) => (i * 31) % 251);
 const name = { repository: "owner/model", revision: "main" };

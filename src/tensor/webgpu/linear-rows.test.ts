@@ -2,8 +2,10 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { randomValues } from "../../../test/random.ts";
 import { expectSameResults } from "../../../test/support/same-results.ts";
 import { openGpu, openNullGpu } from "../../../test/webgpu.ts";
+import type { Backend } from "../backend.ts";
 import { createReferenceBackend } from "../reference/index.ts";
-import { packRows } from "../weight-format.ts";
+import type { Tensor, WeightFormat } from "../tensor.ts";
+import { packRows, WEIGHT_FORMATS } from "../weight-format.ts";
 import { createWebGpuBackend, requestDevice, type WebGpuBackend } from "./index.ts";
 
 let backend: WebGpuBackend;
@@ -13,7 +15,24 @@ beforeAll(async () => {
 });
 afterAll(() => backend.dispose());
 
-describe.each(["f32", "f16", "bf16"] as const)("few rows times a weight in %s", (format) => {
+function weight<T extends Tensor>(b: Backend<T>, format: WeightFormat, shape: [number, number]): T {
+  const values = randomValues(shape[0] * shape[1], 2);
+  // Small enough to be subnormal in f16.
+  values[3] = 2e-6;
+  const w = b.allocateWeight(format, shape);
+  const where = { file: "test", key: "w" };
+  b.writeWords(w, 0, packRows(format, shape[1], "F32", new Uint8Array(values.buffer), 0, where));
+  return w;
+}
+
+function products<T extends Tensor>(b: Backend<T>, format: WeightFormat, m: number, n: number, k: number) {
+  const x = b.fromArray(randomValues(m * k, 1, 3), [m, k]);
+  const w = weight(b, format, [n, k]);
+  const [one, two] = b.linearEach(x, [w, w]) as [T, T];
+  return { y: b.linear(x, w), one, two, gated: b.linearSwiglu(x, w, w) };
+}
+
+describe.each(WEIGHT_FORMATS)("few rows times a weight in %s", (format) => {
   test.each([
     [1, 5, 8],
     [2, 130, 64],
@@ -21,31 +40,42 @@ describe.each(["f32", "f16", "bf16"] as const)("few rows times a weight in %s", 
     [4, 70, 72],
     [5, 40, 128],
     [16, 33, 64],
-  ])("%i rows, %i outputs, %i inputs", async (m, n, k) => {
-    await expectSameResults(backend, (b) => {
-      const x = b.fromArray(randomValues(m * k, 1, 3), [m, k]);
-      const values = randomValues(n * k, 2);
-      // Small enough to be subnormal in f16.
-      values[3] = 2e-6;
-      const w = b.allocateWeight(format, [n, k]);
-      const where = { file: "test", key: "w" };
-      b.writeWords(w, 0, packRows(format, k, "F32", new Uint8Array(values.buffer), 0, where));
-      const [one, two] = b.linearEach(x, [w, w]) as [typeof x, typeof x];
-      return { y: b.linear(x, w), one, two, gated: b.linearSwiglu(x, w, w) };
-    });
-  });
+  ])("%i rows, %i outputs, %i inputs", (m, n, k) =>
+    expectSameResults(backend, (b) => products(b, format, m, n, k)),
+  );
+});
+
+test.each([
+  ["f32", 17, 21, 64],
+  ["f32", 33, 16, 72],
+  ["f32", 64, 13, 40],
+  ["int4", 40, 21, 72],
+] as const)("rows in shares: a weight in %s, %i rows, %i outputs, %i inputs", (format, m, n, k) =>
+  expectSameResults(backend, (b) => products(b, format, m, n, k)),
+);
+
+test("where products take f16 operands, a weight in f32 is read from a copy in f16", async () => {
+  const packed = await createWebGpuBackend(
+    { ...(await requestDevice(await openGpu())), software: false },
+    { tuning: false, compute: "f16", f16: "packed" },
+  );
+  for (const m of [3, 17]) await expectSameResults(packed, (b) => products(b, "f32", m, 21, 64), 1e-3);
+  const w = packed.fromArray(randomValues(8 * 64, 2), [8, 64]);
+  packed.free(packed.linear(packed.zeros([17, 64]), w));
+  expect([w.half, w.panels]).toEqual([expect.anything(), undefined]);
+  packed.dispose();
 });
 
 test("rows of an embedding longer than a binding go through windows", async () => {
   const small = await createWebGpuBackend(
     { ...(await requestDevice(await openGpu())), software: false },
-    { bindingLimit: 4096 },
+    { bindingLimit: 8192 },
   );
-  await expectSameResults(small, (b) => {
-    const x = b.fromArray(randomValues(2 * 64, 1), [2, 64]);
-    const w = b.fromArray(randomValues(100 * 64, 2), [100, 64]);
-    return { y: b.linear(x, w) };
-  });
+  for (const format of ["f32", "int8", "int4"] as const)
+    await expectSameResults(small, (b) => {
+      const x = b.fromArray(randomValues(2 * 64, 1), [2, 64]);
+      return { y: b.linear(x, weight(b, format, [300, 64])) };
+    });
   small.dispose();
 });
 
@@ -56,7 +86,7 @@ test("a recording multiplies with a weight as it is before each run, by kernels 
       { ...(await requestDevice(await openGpu())), software: false },
       { tuning: false, compute: "f16", f16: "packed" },
     );
-    const [m, n, k] = [17, 40, 64];
+    const [m, n, k] = [65, 40, 64];
     const x = packed.fromArray(randomValues(m * k, 1), [m, k]);
     const w = packed.allocateWeight(format, [n, k]);
     const where = { file: "test", key: "w" };
@@ -100,9 +130,18 @@ test("the kernels of matrix units compile", async () => {
     const w = none.allocateWeight("f16", [48, 256]);
     for (const rows of [5, 16, 33, 64]) none.linear(none.zeros([rows, 256]), w);
     // Columns that keep more bits: in registers, and for more rows by matrix units.
-    for (const rows of [16, 17]) none.linear(none.zeros([rows, 256]), w, { first: 16, end: 32 });
+    for (const rows of [64, 65]) none.linear(none.zeros([rows, 256]), w, { first: 16, end: 32 });
     none.linear(none.zeros([40, 256]), none.zeros([16, 256]));
     none.linear(none.zeros([32, 256]), none.allocateWeight("f16", [4096, 256]));
+    for (const format of ["bf16", "int8", "int4"] as const) {
+      const stored = none.allocateWeight(format, [48, 256]);
+      none.linear(none.zeros([16, 256]), stored);
+      none.linearSwiglu(none.zeros([16, 256]), stored, stored);
+      // Expanded for more rows only, which is when its scale is looked for.
+      expect(stored.scaling).toBeUndefined();
+      none.linear(none.zeros([17, 256]), stored);
+      expect(stored.scaling).toBeDefined();
+    }
   });
   await expect(none.sync()).resolves.toBeUndefined();
   none.dispose();

@@ -1,15 +1,24 @@
+import { blockWords } from "../weight-format.ts";
 import { type Context, matrixShape } from "./context.ts";
 import common from "./half-common.wgsl?raw";
 import scalar from "./linear-rows.wgsl?raw";
 import matrix from "./linear-rows-matrix.wgsl?raw";
 import type { GpuTensor } from "./memory.ts";
 import rowsHalf from "./rows-half.wgsl?raw";
+import unpacking from "./weight-words.wgsl?raw";
+import { isExpanded } from "./weights-half.ts";
 import { rowRanges, rowsOf } from "./windows.ts";
 
+const scalarSource = `${unpacking}\n${scalar}`;
 const halfSource = `${common}\n${rowsHalf}`;
 
-/** Rows that are multiplied in registers: where matrix units take more, and where there are none. */
-const MOST_SCALAR_ROWS = { matrix: 4, none: 16 };
+/**
+ * Rows that are multiplied in registers. Matrix units soon take over, later where a weight would have to be expanded for
+ * them (`expanded`, which reading it as it is stored avoids). `none`: these products do not use them.
+ */
+const MOST_IN_REGISTERS = { matrix: 4, expanded: 16, none: 64 };
+/** Rows whose sums the registers of a thread hold. */
+const SHARE = 16;
 /** Rows up to which matrix units read each weight once. */
 const MOST_ROWS = 64;
 const SUBGROUPS = 8;
@@ -19,18 +28,9 @@ const MANY_ROWS = 8192;
 const WIDE_OUTPUTS = 4096;
 const MOST_SUMS = 32_768;
 
-/** Two halves by the type f16, or by their bits where the adapter has none: `unpack2x16float` may take small ones for 0. */
-const HALVES = {
-  typed: "fn halves(q: u32) -> vec2f { return vec2f(bitcast<vec2<f16>>(q)); }",
-  bits: `fn halves(q: u32) -> vec2f {
-  let half = vec2u(q & 0xffffu, q >> 16u);
-  let magnitude = half & vec2u(0x7fffu);
-  let normal = bitcast<vec2f>((magnitude << vec2u(13u)) + vec2u(0x38000000u));
-  let small = vec2f(magnitude) * 5.9604644775390625e-8;
-  let size = select(normal, small, magnitude < vec2u(0x400u));
-  return select(size, -size, half >= vec2u(0x8000u));
-}`,
-};
+/** Halves by the type f16. Where the adapter has none they are widened by their bits. */
+const TYPED =
+  "fn typed_values(q: vec2u) -> vec4f { return vec4f(vec2f(bitcast<vec2<f16>>(q.x)), vec2f(bitcast<vec2<f16>>(q.y))); }";
 
 /**
  * Products of few rows x [M,K] with weights [N,K], where reading the weights is what takes time. Not on software adapters,
@@ -60,12 +60,11 @@ export function multiplyRowsSwiglu(
   return fits && inRegisters(context, x, gate) ? multiplyInRegisters(context, x, [gate, up]) : null;
 }
 
-function inRegisters({ features, software, f16 }: Context, x: GpuTensor, w: GpuTensor): boolean {
+function inRegisters({ features, software, f16 }: Context, x: GpuTensor, { dtype }: GpuTensor): boolean {
   const [rows = 0, k = 0] = x.shape;
-  const known = w.dtype === "f32" || w.dtype === "f16" || w.dtype === "bf16";
   const subgroups = features.subgroups && features.subgroupSize !== undefined;
-  const most = MOST_SCALAR_ROWS[f16 === "matrix" ? "matrix" : "none"];
-  return !software && subgroups && known && rows > 0 && rows <= most && k % 8 === 0;
+  const most = MOST_IN_REGISTERS[f16 !== "matrix" ? "none" : isExpanded(dtype) ? "expanded" : "matrix"];
+  return !software && subgroups && rows > 0 && rows <= most && k % 8 === 0;
 }
 
 function byMatrices({ features, software, f16, bindingLimit }: Context, x: GpuTensor, w: GpuTensor): boolean {
@@ -83,20 +82,23 @@ function multiplyInRegisters(context: Context, x: GpuTensor, weights: readonly G
   const [{ dtype, shape }] = weights as [GpuTensor];
   const outputs = shape[0]!;
   // Where products take f16 operands anyway, the copy of f32 weights takes half the time to read.
-  const halves = dtype !== "bf16" && context.f16 !== undefined ? weights.map((w) => context.half(w)) : null;
+  const halves = context.f16 !== undefined && !isExpanded(dtype) ? weights.map((w) => context.half(w)) : null;
   const read = halves?.map(({ values }) => values) ?? weights;
+  const shares = Math.ceil(rows / SHARE);
+  const share = Math.ceil(rows / shares);
   const each = weights.length === 1 && outputs >= MANY_ROWS && rows <= 2 ? 2 : 1;
   // More sums leave fewer registers for weights that are on their way.
   const rounds = rows <= 4 ? [4, 2] : [2];
+  const { group, block, row } = blockWords(dtype, k);
   const y = memory.allocate([rows, outputs], "f32");
   for (const range of rowRanges(context, read))
     commands.dispatch({
       kernel: {
-        source: scalar,
+        source: scalarSource,
         entry: "linear_rows",
         buffers: `rw${(halves ? "rr" : "r").repeat(weights.length)}`,
         constants: {
-          M: rows,
+          M: share,
           R: each,
           LANES: features.subgroupSize!,
           SUBGROUPS,
@@ -104,15 +106,18 @@ function multiplyInRegisters(context: Context, x: GpuTensor, weights: readonly G
           WEIGHTS: weights.length,
           SECOND: halves ? 5 : 4,
           FORMAT: read[0]!.dtype,
+          EIGHTS: Math.max(1, group / 8),
+          BLOCK: block,
           SCALE: halves ? "scaled" : "plain",
           RESULT: weights.length === 1 ? "total0" : "total0 / (1.0 + exp(-total0)) * total1",
           F16: features.f16 ? "enable f16;" : "",
-          HALVES: features.f16 ? HALVES.typed : HALVES.bits,
+          HALF: features.f16 ? "typed" : "f16",
+          TYPED: features.f16 ? TYPED : "",
         },
       },
       buffers: [x, y, ...read.flatMap((w, i) => [rowsOf(w, range), ...(halves ? [halves[i]!.scale] : [])])],
-      groups: Math.ceil(range.rows / (SUBGROUPS * each)),
-      uints: [range.rows, k / 8, range.first, outputs],
+      groups: shares * Math.ceil(range.rows / (SUBGROUPS * each)),
+      uints: [range.rows, k / 8, row || k / 8, range.first, outputs, rows, shares],
       work: 2 * rows * range.rows * k * weights.length,
     });
   return y;

@@ -4,9 +4,10 @@ import common from "./half-common.wgsl?raw";
 import panels from "./half-panels.wgsl?raw";
 import type { GpuTensor, Memory } from "./memory.ts";
 import formats from "./weight-formats.wgsl?raw";
+import unpacking from "./weight-words.wgsl?raw";
 import entries from "./weights-half.wgsl?raw";
 
-const source = `${common}\n${panels}\n${formats}\n${entries}`;
+const source = `${common}\n${panels}\n${unpacking}\n${formats}\n${entries}`;
 const MOST_PARTS = 256;
 
 /** Formats whose values become f16 by a scale of the whole weight; f16 itself is taken as it is. */
@@ -62,8 +63,7 @@ function dispatch(
   more: readonly number[],
 ): void {
   const [rows, width] = shape as [number, number];
-  const sizes =
-    dtype === "int8" || dtype === "int4" ? blockWords(dtype, width) : { group: 0, block: 0, row: 0 };
+  const sizes = blockWords(dtype, width);
   commands.dispatch({
     kernel: { source, entry, buffers: letters, constants: { FORMAT: dtype } },
     buffers,

@@ -3,11 +3,12 @@ import { blockWords, isFrozen } from "../weight-format.ts";
 import { type Context, groupsOf } from "./context.ts";
 import type { GpuTensor } from "./memory.ts";
 import formats from "./weight-formats.wgsl?raw";
+import unpacking from "./weight-words.wgsl?raw";
 import entries from "./weights.wgsl?raw";
 import { canExpandHalf } from "./weights-half.ts";
 import { type RowBounds, type RowRange, rowRanges, rowsOf } from "./windows.ts";
 
-const source = `${formats}\n${entries}`;
+const source = `${unpacking}\n${formats}\n${entries}`;
 
 /** Values that are expanded at a time: 64 MiB on a software adapter, 512 MiB on a GPU. */
 const SCRATCH = { software: 2 ** 24, gpu: 2 ** 27 };
@@ -103,8 +104,7 @@ function run(
   const { dtype, shape } = tensors[0];
   const width = elements(shape.slice(1));
   const vec4 = width % 4 === 0;
-  const sizes =
-    dtype === "int8" || dtype === "int4" ? blockWords(dtype, width) : { group: 0, block: 0, row: 0 };
+  const sizes = blockWords(dtype, width);
   const per = vec4 ? 4 : 1;
   commands.dispatch({
     kernel: {

@@ -21,14 +21,17 @@ import {
 } from "./kept-student.ts";
 import { Models, useStudentRun } from "./models.ts";
 
+/** All its files are in memory. */
+type Kept = Omit<KeptCheckpoint, "files"> & { files: Map<string, Blob> };
 /** What the browser keeps; what it answers where it cannot keep a student. */
 const archive = vi.hoisted(() => ({
   students: new Map<string, KeptStudent>(),
-  checkpoints: new Map<string, KeptCheckpoint>(),
+  checkpoints: new Map<string, Kept>(),
   refusal: null as Error | null,
   reading: null as Promise<void> | null,
 }));
 vi.mock("../runs/internal/page-archive.ts", () => ({
+  openFiles: async (files: KeptCheckpoint["files"]) => new Map(files),
   keepStudent: async (student: KeptStudent) => {
     if (archive.refusal !== null) throw archive.refusal;
     archive.students.set(student.id, student);
@@ -37,8 +40,7 @@ vi.mock("../runs/internal/page-archive.ts", () => ({
     await archive.reading;
     return archive.students.get(id);
   },
-  keepCheckpoint: async (checkpoint: KeptCheckpoint) =>
-    void archive.checkpoints.set(checkpoint.id, checkpoint),
+  keepCheckpoint: async (checkpoint: Kept) => void archive.checkpoints.set(checkpoint.id, checkpoint),
   dropCheckpoint: async (id: string) => void archive.checkpoints.delete(id),
   keptCheckpointsOf: async (run: string) =>
     [...archive.checkpoints.values()]

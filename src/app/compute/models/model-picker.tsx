@@ -12,10 +12,12 @@ import { unpackArchive } from "../clients.ts";
 import { isModelAtWork } from "../computing.ts";
 import { openHub, useHub } from "../hub/hub.ts";
 import { useRuns } from "../runs/runs-store.ts";
-import { type Role, setUi, useUi } from "../store.ts";
+import { type ModelState, type Role, setUi, useUi } from "../store.ts";
+import { dismissGone, useGoneFolders } from "./gone-folders.ts";
 import { keptModels, useKeptModels } from "./kept-models.ts";
 import { useMemory } from "./memory.ts";
-import { models, useStudentRun } from "./models.ts";
+import { models, type Opened, useOwnModels, useStudentRun } from "./models.ts";
+import { openSharedModel } from "./shared-model.ts";
 
 const ORIGINS = { sample: "the sample’s", own: "your own", updated: "updated here" } as const;
 
@@ -36,21 +38,24 @@ async function open(role: Role, files: FileList | null): Promise<void> {
   }
 }
 
+/** What a role's model is called. `own`: the user's, which may wait to be opened on the device. */
+export function modelTitle(model: ModelState | null, own: Opened | null, trained: boolean): string {
+  if (model !== null) return `${shownName(model.info.model)}, ${ORIGINS[model.origin]}`;
+  const waiting = own === null ? ORIGINS.sample : shownName(own.folder.name);
+  return `${trained ? "trained in this browser" : waiting}, opened when needed`;
+}
+
 export function ModelPicker({ of: role }: { of: Role }) {
   const model = useUi((ui) => ui.models[role]);
   const shares = useRuns(({ worker }) => worker.files?.shared != null);
+  const own = useOwnModels((opened) => opened[role]);
   const trained = useStudentRun((run) => role === "student" && run.id !== null);
   const folder = useRef<HTMLInputElement>(null);
   const archive = useRef<HTMLInputElement>(null);
   return (
     <span className="model-picker" data-testid={`model-${role}`}>
       <span>
-        {role}:{" "}
-        <strong>
-          {model === null
-            ? `${trained ? "trained in this browser" : "the sample’s"}, opened when needed`
-            : `${shownName(model.info.model)}, ${ORIGINS[model.origin]}`}
-        </strong>
+        {role}: <strong>{modelTitle(model, own, trained)}</strong>
         {model !== null && model.steps > 0 && ` (${countOf(model.steps, "step")})`}
       </span>
       <button type="button" onClick={() => folder.current?.click()}>
@@ -73,6 +78,7 @@ export function ModelPicker({ of: role }: { of: Role }) {
       )}
       <KeptMenu of={role} />
       {role === "teacher" && <WeightsChoice />}
+      <GoneNote of={role} />
       <input
         ref={(input) => {
           folder.current = input;
@@ -144,6 +150,36 @@ function KeptMenu({ of: role }: { of: Role }) {
         </Menu>
       )}
     </>
+  );
+}
+
+/** Says that a reload has closed the user's own model, with a button that opens it again where its files are in reach. */
+function GoneNote({ of: role }: { of: Role }) {
+  const gone = useGoneFolders((folders) => folders[role]);
+  const own = useOwnModels((opened) => opened[role]);
+  const kept = useKeptModels(({ kept }) => kept.find(({ id }) => id === gone?.digest));
+  const shares = useRuns(({ worker }) => worker.files?.shared != null);
+  const busy = useUi(isModelAtWork);
+  if (gone === null || own !== null) return null;
+  const { name, shared } = gone;
+  const openAgain = (): void => {
+    if (kept !== undefined) void keptModels.open(role, kept);
+    else if (shared !== undefined) void openSharedModel(role, shared);
+  };
+  return (
+    <span className="gone-model" role="status">
+      <span className="note">
+        Your model “{shownName(name)}” was closed by the reload; the sample’s {role} is used.
+      </span>
+      {(kept !== undefined || (shared !== undefined && shares)) && (
+        <button type="button" disabled={busy} onClick={openAgain}>
+          Open it again
+        </button>
+      )}
+      <button type="button" onClick={() => dismissGone(role)}>
+        Dismiss
+      </button>
+    </span>
   );
 }
 

@@ -11,7 +11,7 @@ import { distributionOf } from "../scoring/known-distribution.ts";
 import { tokenKey } from "../side.ts";
 import { getUi, IDLE_TRAINING, type Role, setUi } from "../store.ts";
 import { useMemory } from "./memory.ts";
-import { Models } from "./models.ts";
+import { Models, useOwnModels } from "./models.ts";
 
 vi.mock("../../data/library-client.ts", () => ({
   libraryWorker: () => ({ tasks: { tokenTexts: async (ids: number[]) => ids.map(String) } }),
@@ -189,6 +189,18 @@ describe("opening a folder", () => {
     expect(told).toEqual(["The teacher is now second"]);
     await undoList.undoLast();
     expect([shown("teacher"), chosen("teacher")]).toEqual(["before", "before"]);
+  });
+
+  it("stays the role's own while it waits to be opened again, until undo takes it back", async () => {
+    const own = () => useOwnModels.getState().teacher?.folder.name;
+    await models.open("teacher", folder("mine"));
+    models.chooseTeacherWeights("bf16");
+    expect([shown("teacher"), own()]).toEqual([undefined, "mine"]);
+    hold("broken").reject(new InputError("truncated"));
+    await models.open("teacher", folder("broken"));
+    expect(own()).toBe("mine");
+    await undoList.undoLast();
+    expect(own()).toBeUndefined();
   });
 
   it("a fault of the first of two is not told, and leaves the second", async () => {

@@ -45,6 +45,9 @@ export interface Opened {
 /** The run of this page that made the present student; null where none did. */
 export const useStudentRun = create<{ id: string | null }>(() => ({ id: null }));
 
+/** Each role's model of the user's own, also while it waits to be opened on the device; null where it has none. */
+export const useOwnModels = create<Record<Role, Opened | null>>(() => ({ teacher: null, student: null }));
+
 /** Milliseconds that a model has to stop by itself. */
 const GRACE_MS = 1500;
 
@@ -212,6 +215,7 @@ export class Models {
     this.#folders[role] = opened;
     delete this.#before[role];
     if (role === "student") useStudentRun.setState({ id: opened?.run ?? null });
+    useOwnModels.setState({ [role]: opened?.origin === "own" ? opened : null });
   }
 
   async #shippedOf(role: Role, of = this.#shipped): Promise<Opened> {

@@ -9,6 +9,7 @@ import { ofScoreKey } from "../../data/score-key.ts";
 import { undoList } from "../../data/undo.ts";
 import { linkKey } from "../../url/library-link.ts";
 import { HOME } from "../../url/place.ts";
+import { isTraining } from "../computing.ts";
 import { useGate } from "../gate/gate-store.ts";
 import { shippedScores } from "../models/internal/shipped-scores.ts";
 import { getUi, setUi, type UiState, useUi } from "../store.ts";
@@ -17,8 +18,7 @@ import { useOptimal } from "./optimal.ts";
 /** Why a library cannot be closed now; null when it can. */
 export function closeProblem({ training, scoring, studying }: UiState, id: string | null): string | null {
   if (id === null) return "no library is open";
-  const isTraining = training.status !== "idle" && training.status !== "keeping";
-  if (isTraining && training.library === id) return "a run reads it: stop the run first";
+  if (isTraining(training) && training.library === id) return "a run reads it: stop the run first";
   if (studying?.library === id) return "students are being trained on it: stop them first";
   if (scoring.status === "running" || scoring.status === "cancelling")
     return "a model is at work: cancel it first";

@@ -8,6 +8,7 @@ import { describeFault, isAbort, isDeviceFault } from "../../base/faults.ts";
 import { Latest } from "../../base/latest.ts";
 import { shownName } from "../../base/text/shown-text.ts";
 import type { FolderFiles } from "../../data/files/blob-folder.ts";
+import { originFiles } from "../../data/files/origin-files.ts";
 import { libraryWorker } from "../../data/library-client.ts";
 import type { DecisionModel } from "../../data/model.ts";
 import { libraryNames, libraryOf } from "../../data/open-libraries.ts";
@@ -29,6 +30,12 @@ import { trainingForm } from "./training-form.ts";
 import type { KeptPlan, PagePlan } from "./training-plan.ts";
 import * as trainingPlan from "./training-plan.ts";
 import { useSending, workerTraining } from "./worker-training.ts";
+
+/** A folder that came from the worker, with its files held here, too. */
+async function held(folder: FolderFiles): Promise<FolderFiles> {
+  await originFiles.hold(folder.files.values());
+  return folder;
+}
 
 /** Names a run's method only where it is not the default. */
 const under = (words: string): string => (words === configField("method").standard ? "" : ` under ${words}`);
@@ -187,7 +194,7 @@ export class StudentTraining {
       ]
         .filter((sentence) => sentence !== false)
         .join(" ");
-      const folder = result.folder ?? api.keptStudent();
+      const folder = result.folder === null ? api.keptStudent().then(held) : await held(result.folder);
       const trained = models.studentTrained(folder, result.steps, record, { id: plan.id, done });
       if (result.folder === null) {
         const keeping = "The browser is keeping the student: it can score meanwhile.";

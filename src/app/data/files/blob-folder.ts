@@ -54,39 +54,62 @@ export function blobFolder({ name, files }: FolderFiles): FolderReader {
   };
 }
 
-/** Bytes of a written file that become a blob at a time; the last part of a file is shorter. */
+/** Bytes of a written file that are taken at a time; the last part of a file is shorter. */
 export const PART = 2 ** 26;
+/** Bytes from which a file is a large one. */
+const LARGE = 2 ** 20;
 
 /** Looks at a part of a file; the bytes are its own until it returns, not until it resolves. */
 export type OnPart = (file: string, part: Uint8Array) => Promise<void>;
 
-/** Collects a written folder in blobs; `folder` is null until it is committed, so that a half-written one never shows. */
+/** Takes one file, part by part. */
+export interface FileSink {
+  /** The bytes are its own until it resolves. */
+  write(part: Uint8Array<ArrayBuffer>): Promise<void>;
+  close(): Promise<Blob>;
+  /** Leaves nothing of the file, whether it is closed or not. */
+  discard(): Promise<void>;
+}
+
+/** Collects a written folder; `folder` is null until it is committed, so that a half-written one never shows. */
 export class BlobFolderWriter implements FolderWriter {
   readonly #name: string;
   readonly #onPart: OnPart;
+  readonly #large: () => Promise<FileSink | null>;
+  #sinks: FileSink[] = [];
   #files = new Map<string, Blob>();
   folder: BlobFolder | null = null;
 
-  /** `onPart` gets each part as it is written: the next is given when it has resolved, while more is gathered. */
-  constructor(name: string, onPart: OnPart = async () => {}) {
+  /**
+   * `onPart` gets each part as it is written: the next is given when it has resolved, while more is gathered. `large` makes
+   * what takes a large file; null, and all others: blobs.
+   */
+  constructor(
+    name: string,
+    onPart: OnPart = async () => {},
+    large: () => Promise<FileSink | null> = async () => null,
+  ) {
     this.#name = name;
     this.#onPart = onPart;
+    this.#large = large;
   }
 
   async write(name: string, chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<void> {
-    const parts: Blob[] = [];
+    let sink: FileSink | null = null;
     let looking = Promise.resolve();
     for await (const part of inParts(chunks)) {
-      // The browser takes a blob's bytes over in its own time: a part is there before the next but one is made.
-      await parts.at(-1)?.slice(0, 1).arrayBuffer();
-      parts.push(new Blob([part]));
+      if (sink === null) {
+        sink = (part.length < LARGE ? null : await this.#large()) ?? new PartBlobs();
+        this.#sinks.push(sink);
+      }
       await looking;
       looking = this.#onPart(name, part);
       // Told of when it is waited for.
       looking.catch(() => {});
+      await sink.write(part);
     }
     await looking;
-    this.#files.set(name, new Blob(parts));
+    this.#files.set(name, (await sink?.close()) ?? new Blob());
   }
 
   async commit(): Promise<void> {
@@ -94,8 +117,56 @@ export class BlobFolderWriter implements FolderWriter {
   }
 
   async abort(): Promise<void> {
+    const sinks = this.#sinks;
+    this.#sinks = [];
     this.#files = new Map();
     this.folder = null;
+    for (const sink of sinks) await sink.discard();
+  }
+}
+
+/** A file as a blob of its parts. */
+class PartBlobs implements FileSink {
+  #parts: Blob[] = [];
+
+  async write(part: Uint8Array<ArrayBuffer>): Promise<void> {
+    this.#parts.push(await takenOver(part));
+  }
+
+  async close(): Promise<Blob> {
+    return new Blob(this.#parts);
+  }
+
+  async discard(): Promise<void> {
+    this.#parts = [];
+  }
+}
+
+/** Milliseconds that a browser has to find room for a part, and between two questions. */
+const PATIENCE_MS = 10_000;
+const AGAIN_MS = 250;
+
+/**
+ * A blob whose bytes the browser has. It may refuse them without a word (Chromium does while it does not know the size of
+ * the disk yet, and beyond 2 GB in a private window): only reading the blob tells.
+ *
+ * @throws InputError where it still refuses after ten seconds
+ */
+async function takenOver(part: Uint8Array<ArrayBuffer>): Promise<Blob> {
+  for (const began = performance.now(); ; ) {
+    const blob = new Blob([part]);
+    try {
+      await blob.slice(-1).arrayBuffer();
+      return blob;
+    } catch (error) {
+      if (performance.now() - began > PATIENCE_MS)
+        throw new InputError(
+          "this browser has no room for the checkpoint in memory or on its disk",
+          {},
+          { cause: error },
+        );
+      await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
+    }
   }
 }
 

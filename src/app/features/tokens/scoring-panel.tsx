@@ -1,6 +1,6 @@
 /** The score button, and how far the scoring is: in places that are there before, so that nothing below moves. */
 import { formatRange } from "../../base/eta.ts";
-import { isDeviceBusy } from "../../compute/computing.ts";
+import { isDeviceBusy, isTraining } from "../../compute/computing.ts";
 import { scoreDecision, scoreKey, scoringRuns } from "../../compute/scoring/score.ts";
 import { type ScoringJob, useUi } from "../../compute/store.ts";
 
@@ -68,7 +68,7 @@ export function DecisionProgress() {
 export function ScoringPanel({ scored }: { scored: boolean }) {
   const scoring = useUi((ui) => ui.scoring);
   const computing = useUi(isDeviceBusy);
-  const training = useUi((ui) => ui.training.status);
+  const training = useUi((ui) => isTraining(ui.training));
   const decision = useUi((ui) => ui.decision);
   const failed =
     scoring.status === "failed" &&
@@ -96,9 +96,7 @@ export function ScoringPanel({ scored }: { scored: boolean }) {
           {scoring.message}
         </p>
       )}
-      {training !== "idle" && training !== "keeping" && (
-        <p className="note">The device is busy with training.</p>
-      )}
+      {training && <p className="note">The device is busy with training.</p>}
     </div>
   );
 }

@@ -1,9 +1,9 @@
 import { beforeEach, expect, it, vi } from "vitest";
 import { Pending, until } from "../../../../../test/support/fake.ts";
+import { FakeDisk } from "../../../../../test/support/fake-origin.ts";
 import { InputError } from "../../../../core/errors.ts";
 import { OriginCache } from "../../../../engine/hub/index.ts";
 import { COMMIT, ENDPOINT, FakeHub } from "../../../../engine/hub/testing/fake-hub.ts";
-import { FakeDisk } from "../../../../engine/hub/testing/fake-origin.ts";
 import { HubService } from "./hub-service.ts";
 
 const NAME = { repository: "owner/model", revision: "main" };

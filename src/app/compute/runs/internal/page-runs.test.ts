@@ -28,6 +28,7 @@ beforeEach(() => {
     keptRun: async (id) => kept.get(id),
     keptRuns: async () => [...kept.values()],
     dropKept: async (id) => void kept.delete(id),
+    sweepFiles: vi.fn(async () => {}),
     hasCheckpoint: async (id) => id === "with-checkpoint",
   });
   const locks = fake<Clients[1]>({
@@ -130,4 +131,5 @@ it("after a reload a run that went on is lost, unless another tab has it; it goe
   });
   expect(await runs.planOf("with-checkpoint")).toEqual({ seed: 7 });
   expect(await runs.planOf("unknown")).toBeNull();
+  expect(archive.sweepFiles).toHaveBeenCalledOnce();
 });

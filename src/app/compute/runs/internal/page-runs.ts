@@ -101,6 +101,8 @@ export class PageRuns {
       // Nothing is kept here: the list begins empty.
     }
     useRuns.setState({ restored: true });
+    // Tabs that ended while they wrote left files behind.
+    void this.archive.sweepFiles().catch(() => undefined);
   }
 
   /**

@@ -6,11 +6,14 @@ import type { KeptCheckpoint } from "./page-archive.ts";
 import { newestCheckpoint, runCheckpoints } from "./run-checkpoints.ts";
 
 const RUN = "page-000000000000";
+/** All its files are in memory. */
+type Kept = Omit<KeptCheckpoint, "files"> & { files: Map<string, Blob> };
 /** What the browser keeps, and how many checkpoints it has room for. */
-const archive = vi.hoisted(() => ({ kept: new Map<string, KeptCheckpoint>(), room: 9 }));
+const archive = vi.hoisted(() => ({ kept: new Map<string, Kept>(), room: 9 }));
 
 vi.mock("./page-archive.ts", () => ({
-  keepCheckpoint: async (checkpoint: KeptCheckpoint) => {
+  openFiles: async (files: KeptCheckpoint["files"]) => new Map(files),
+  keepCheckpoint: async (checkpoint: Kept) => {
     if (archive.kept.size >= archive.room) throw new DOMException("no room", "QuotaExceededError");
     archive.kept.set(checkpoint.id, checkpoint);
   },

@@ -22,9 +22,16 @@ import {
   manifestText,
   pieces,
 } from "../../../../core/manifest.ts";
+import { readAhead } from "../../../../core/read-ahead.ts";
 import { digestOfDigests, sha256Bytes } from "../../../../core/seeded.ts";
 import { type BlobFolder, blobFolder, type OnPart, PART } from "../../../data/files/blob-folder.ts";
-import { dropCheckpoint, type KeptCheckpoint, keepCheckpoint, keptCheckpointsOf } from "./page-archive.ts";
+import {
+  dropCheckpoint,
+  type KeptCheckpoint,
+  keepCheckpoint,
+  keptCheckpointsOf,
+  openFiles,
+} from "./page-archive.ts";
 
 export interface RunCheckpoint {
   /** Its key in the archive. */
@@ -42,8 +49,8 @@ const byParts =
   async (folder, name, bytes) => {
     if (bytes <= whole) return sha256Bytes(await folder.read(name, 0, bytes));
     const digests: string[] = [];
-    for (let start = 0; start < bytes; start += PART)
-      digests.push(await sha256Bytes(await folder.read(name, start, Math.min(bytes, start + PART))));
+    for await (const part of readAhead(pieces(folder, name, bytes, PART)))
+      digests.push(await sha256Bytes(part));
     return digestOfDigests(digests);
   };
 
@@ -103,17 +110,27 @@ export async function keepRunCheckpoint(
   try {
     await keepCheckpoint(checkpoint);
   } catch (error) {
-    // There may be room for it without those before the last one, which stays until the new one is there.
-    const all = await keptCheckpointsOf(run);
-    const [, ...older] = all;
-    if (older.length === 0) throw error;
-    const best = await bestOf(all);
-    lost = older.some(({ id }) => id === best);
-    for (const { id } of older) await dropCheckpoint(id);
+    const room = await makeRoom(run);
+    if (room === null) throw error;
+    lost = room.bestLost;
     await keepCheckpoint(checkpoint);
   }
   await dropOlder(run);
   return lost;
+}
+
+/**
+ * Removes the checkpoints of a run but for the last one, which stays until a new one is there.
+ *
+ * @returns whether the best evaluated one was among them; null where there was none to remove
+ */
+export async function makeRoom(run: string): Promise<{ bestLost: boolean } | null> {
+  const all = await keptCheckpointsOf(run);
+  const [, ...older] = all;
+  if (older.length === 0) return null;
+  const best = await bestOf(all);
+  for (const { id } of older) await dropCheckpoint(id);
+  return { bestLost: older.some(({ id }) => id === best) };
 }
 
 /** The id of the best evaluated one of a run's checkpoints, which are given with the newest first. */
@@ -142,16 +159,17 @@ async function stateOf(kept: KeptCheckpoint): Promise<CheckpointState> {
   const { id, files } = kept;
   if (isOld(kept)) return parseState(JSON.stringify(kept.state ?? null), id);
   const file = files.get(STATE_FILE);
-  if (file === undefined) throw new InputError("is missing", { file: STATE_FILE });
+  if (!(file instanceof Blob)) throw new InputError("is missing", { file: STATE_FILE });
   return parseState(await file.text(), id);
 }
 
 /** The kept checkpoint itself, or why it cannot be used. */
 async function opened(kept: KeptCheckpoint): Promise<RunCheckpoint | string> {
+  const files = await openFiles(kept.files);
   if (!isOld(kept)) {
-    const folder = blobFolder({ name: kept.id, files: kept.files });
+    const folder = blobFolder({ name: kept.id, files });
     let damage = await folderDamage(folder, digest);
-    if ([...kept.files.values()].some(({ size }) => size > PART))
+    if ([...files.values()].some(({ size }) => size > PART))
       for (const earlier of EARLIER_DIGESTS)
         if (damage !== null) damage = await folderDamage(folder, earlier);
     if (damage !== null) return damage;
@@ -163,9 +181,8 @@ async function opened(kept: KeptCheckpoint): Promise<RunCheckpoint | string> {
     if (!(error instanceof InputError)) throw error;
     return error.message;
   }
-  const model = new Map(kept.files);
-  for (const name of [STATE_FILE, MANIFEST]) model.delete(name);
-  return { id: kept.id, state, folder: { name: nameOf(state.step), files: model } };
+  for (const name of [STATE_FILE, MANIFEST]) files.delete(name);
+  return { id: kept.id, state, folder: { name: nameOf(state.step), files } };
 }
 
 /** Those that are as they were written, the newest first, and those that are not. */

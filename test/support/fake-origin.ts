@@ -29,6 +29,9 @@ class FakeFile {
       },
     };
   }
+  free(): void {
+    this.disk.used -= this.bytes.length;
+  }
   #resize(size: number): void {
     this.disk.used += size - this.bytes.length;
     if (this.disk.used > this.disk.quota) {
@@ -57,7 +60,12 @@ class FakeFolder {
     return this.#entry(name, create, () => new FakeFile(name, this.disk));
   }
   async removeEntry(name: string): Promise<void> {
+    const entry = this.entries.get(name);
     if (!this.entries.delete(name)) throw new DOMException(name, "NotFoundError");
+    entry?.free();
+  }
+  free(): void {
+    for (const entry of this.entries.values()) entry.free();
   }
   async *values(): AsyncGenerator<FakeFile | FakeFolder> {
     yield* this.entries.values();

@@ -1,0 +1,110 @@
+import { beforeEach, describe, expect, it, vi } from "vitest";
+import { FakeLocks } from "../../../../test/support/fake-locks.ts";
+import { FakeDisk } from "../../../../test/support/fake-origin.ts";
+import { BlobFolderWriter } from "./blob-folder.ts";
+import { isOriginFile, OriginFiles } from "./origin-files.ts";
+
+let disk: FakeDisk;
+let locks: FakeLocks;
+
+/** What a thread of the page has. */
+const thread = (): OriginFiles =>
+  new OriginFiles({ getDirectory: async () => disk.handle }, locks.manager as LockManager);
+
+async function kept(files: OriginFiles, ...parts: number[][]): Promise<File> {
+  const sink = (await files.create())!;
+  for (const part of parts) await sink.write(Uint8Array.from(part));
+  const file = await sink.close();
+  if (!isOriginFile(file)) throw new Error("not a file of the origin");
+  return file;
+}
+
+const bytesOf = async (file: Blob | null) => file && [...new Uint8Array(await file.arrayBuffer())];
+const names = (...files: File[]) => vi.fn(async () => new Set(files.map(({ name }) => name)));
+const lies = async ({ name }: File) => (await disk.read(`kept-files/${name}`)) !== null;
+
+beforeEach(() => {
+  disk = new FakeDisk();
+  locks = new FakeLocks();
+});
+
+describe("files in the origin's file system", () => {
+  it("are read again by their names", async () => {
+    const file = await kept(thread(), [1, 2], [3]);
+    expect(await bytesOf(file)).toEqual([1, 2, 3]);
+    expect(await bytesOf(await thread().open(file.name))).toEqual([1, 2, 3]);
+    expect(await thread().open(`${file.name.slice(0, -1)}x`)).toBeNull();
+    expect(isOriginFile(new File([], "model.safetensors"))).toBe(false);
+  });
+
+  it("go when no record names them and no thread has them", async () => {
+    const [worker, page, later] = [thread(), thread(), thread()];
+    const [named, had, dropped, mine] = [
+      await kept(worker, [1]),
+      await kept(worker, [2]),
+      await kept(worker, [3]),
+      await kept(worker, [4]),
+    ];
+    await page.hold([had, new Blob()]);
+    const all = [named, had, dropped, mine];
+    await later.sweep(names(named));
+    expect(await Promise.all(all.map(lies)), "the worker has them all").toEqual([true, true, true, true]);
+    await worker.sweep(names(named), [had.name, dropped.name]);
+    expect(await Promise.all(all.map(lies))).toEqual([true, true, false, true]);
+    await page.sweep(names(named), [had.name]);
+    expect(await Promise.all(all.map(lies))).toEqual([true, false, false, true]);
+    expect(await bytesOf(mine)).toEqual([4]);
+  });
+
+  it("stay while they are written, and when their record comes while others look", async () => {
+    const worker = thread();
+    const sink = (await worker.create())!;
+    await sink.write(Uint8Array.of(1));
+    await thread().sweep(names());
+    const file = (await sink.close()) as File;
+    expect(await lies(file)).toBe(true);
+    const named = names();
+    named.mockResolvedValueOnce(new Set()).mockResolvedValueOnce(new Set([file.name]));
+    await worker.sweep(named, [file.name]);
+    expect(named).toHaveBeenCalledTimes(2);
+    expect(await lies(file)).toBe(true);
+  });
+
+  it("leave nothing where there is no room for them", async () => {
+    disk.quota = 3 * 2 ** 20;
+    const files = thread();
+    const writer = new BlobFolderWriter(
+      "student",
+      async () => {},
+      () => files.create(),
+    );
+    await writer.write("config.json", [new Uint8Array(7)]);
+    expect(disk.used, "small files need none").toBe(0);
+    await writer.write("model.safetensors", [new Uint8Array(2 ** 21).fill(5)]);
+    expect(disk.used).toBe(2 ** 21);
+    const second = writer.write("optimizer.safetensors", [new Uint8Array(2 ** 21)]);
+    await expect(second).rejects.toThrow("full");
+    await writer.abort();
+    expect(locks.held).toEqual([]);
+    const left = [];
+    for await (const { name } of (await disk.handle.getDirectoryHandle("kept-files")).values())
+      left.push(name);
+    expect(left).toEqual([]);
+  });
+
+  it("are none where a browser has no place for them", async () => {
+    const refusing = async () => {
+      throw new DOMException("a private window", "SecurityError");
+    };
+    const without = [
+      new OriginFiles(undefined, locks.manager as LockManager),
+      new OriginFiles({ getDirectory: async () => disk.handle }, undefined),
+      new OriginFiles({ getDirectory: refusing }, locks.manager as LockManager),
+    ];
+    for (const files of without) {
+      expect(await files.create()).toBeNull();
+      expect(await files.open("kept-0")).toBeNull();
+      await files.sweep(names());
+    }
+  });
+});

@@ -1,0 +1,174 @@
+/**
+ * Large files that the browser keeps for the page: in the origin's file system, which writes a gigabyte in about a second
+ * and reads it in place. A file stays for as long as a record names it or a thread has it: each thread that has one holds
+ * a shared Web Lock of its name, and whoever removes a file takes that lock alone.
+ */
+import type { FileSink, FolderFile } from "./blob-folder.ts";
+
+const FOLDER = "kept-files";
+const NAME = /^kept-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+const lockOf = (name: string): string => `gcopd-file ${name}`;
+
+/** Whether a file lies in the origin's file system: `name` is its name there, also once it was sent to another thread. */
+export const isOriginFile = (file: unknown): file is File => file instanceof File && NAME.test(file.name);
+
+interface Hold {
+  name: string;
+  release: () => void;
+  /** Resolves when others can have the lock alone. */
+  released: Promise<unknown>;
+}
+
+/** Of one thread: each has an instance of its own. */
+export class OriginFiles {
+  readonly #holds = new Map<string, Set<Hold>>();
+  /** Files that nothing here has any more. */
+  readonly #collected = new FinalizationRegistry<Hold>((hold) => this.#release(hold));
+
+  /** Either is undefined where the browser has none. */
+  constructor(
+    private readonly storage: Pick<StorageManager, "getDirectory"> | undefined,
+    private readonly locks: LockManager | undefined,
+  ) {}
+
+  /** Begins a file; only in a worker. Null where the browser has no place for one. */
+  async create(): Promise<FileSink | null> {
+    const folder = await this.#folder();
+    if (folder === null) return null;
+    const name = `kept-${crypto.randomUUID()}`;
+    const hold = await this.#hold(name);
+    const handle = await folder.getFileHandle(name, { create: true });
+    const access = await handle.createSyncAccessHandle();
+    let size = 0;
+    return {
+      write: async (part) => {
+        for (let at = 0; at < part.length; ) {
+          const written = access.write(part.subarray(at), { at: size });
+          if (written === 0) throw new DOMException("no byte was written", "QuotaExceededError");
+          at += written;
+          size += written;
+        }
+      },
+      close: async () => {
+        access.flush();
+        access.close();
+        return this.#had(await handle.getFile(), hold);
+      },
+      discard: async () => {
+        access.close();
+        await removed(folder, name);
+        await this.#letGo(name);
+      },
+    };
+  }
+
+  /** The file of a name; null where there is none any more. */
+  async open(name: string): Promise<File | null> {
+    const folder = await this.#folder();
+    if (folder === null) return null;
+    const hold = await this.#hold(name);
+    try {
+      return this.#had(await (await folder.getFileHandle(name)).getFile(), hold);
+    } catch (error) {
+      this.#release(hold);
+      if (isAbsent(error)) return null;
+      throw error;
+    }
+  }
+
+  /** Holds files that came from another thread, which must have them until this has resolved. */
+  async hold(files: Iterable<FolderFile>): Promise<void> {
+    for (const file of files) if (isOriginFile(file)) this.#had(file, await this.#hold(file.name));
+  }
+
+  /** This thread has no use for these files any more; records may still name them. */
+  async letGo(files: Iterable<FolderFile>): Promise<void> {
+    for (const file of files) if (isOriginFile(file)) await this.#letGo(file.name);
+  }
+
+  /**
+   * Removes the files that no record names and nobody has. What this thread has goes too where it is among `mine`.
+   *
+   * @param named all names in records
+   */
+  async sweep(named: () => Promise<ReadonlySet<string>>, mine: Iterable<string> = []): Promise<void> {
+    const { locks } = this;
+    const folder = await this.#folder();
+    if (folder === null || locks === undefined) return;
+    for (const name of mine) await this.#letGo(name);
+    const names: string[] = [];
+    for await (const { name } of folder.values()) if (NAME.test(name)) names.push(name);
+    if (names.length === 0) return;
+    const known = await named();
+    for (const name of names)
+      if (!known.has(name))
+        await locks.request(lockOf(name), { ifAvailable: true }, async (lock) => {
+          // It may have got its record after those were read, and before its writer let go of it.
+          if (lock !== null && !(await named()).has(name)) await removed(folder, name);
+        });
+  }
+
+  async #folder(): Promise<FileSystemDirectoryHandle | null> {
+    if (this.locks === undefined || this.storage?.getDirectory === undefined) return null;
+    try {
+      const root = await this.storage.getDirectory();
+      return await root.getDirectoryHandle(FOLDER, { create: true });
+    } catch {
+      // Private windows of some browsers refuse it.
+      return null;
+    }
+  }
+
+  /** Holds a file in this thread until it is let go of. */
+  async #hold(name: string): Promise<Hold> {
+    const hold = await new Promise<Hold>((resolve, reject) => {
+      const released = this.locks!.request(
+        lockOf(name),
+        { mode: "shared" },
+        () =>
+          new Promise<void>((release) => {
+            // The request has a promise only after this callback.
+            queueMicrotask(() => resolve({ name, release, released }));
+          }),
+      );
+      released.catch(reject);
+    });
+    const holds = this.#holds.get(name) ?? new Set();
+    this.#holds.set(name, holds.add(hold));
+    return hold;
+  }
+
+  /** The same file, which is let go of when nothing here has it any more. */
+  #had(file: File, hold: Hold): File {
+    this.#collected.register(file, hold);
+    return file;
+  }
+
+  #release(hold: Hold): void {
+    hold.release();
+    this.#holds.get(hold.name)?.delete(hold);
+  }
+
+  /** Lets go of all that this thread has of a file; resolves when others can remove it. */
+  async #letGo(name: string): Promise<void> {
+    for (const { release, released } of this.#holds.get(name) ?? []) {
+      release();
+      await released;
+    }
+    this.#holds.delete(name);
+  }
+}
+
+// Node 20, where unit tests load this, has no `navigator`.
+export const originFiles = new OriginFiles(globalThis.navigator?.storage, globalThis.navigator?.locks);
+
+const isAbsent = (error: unknown): boolean => error instanceof Error && error.name === "NotFoundError";
+
+async function removed(folder: FileSystemDirectoryHandle, name: string): Promise<void> {
+  try {
+    await folder.removeEntry(name);
+  } catch (error) {
+    if (!isAbsent(error)) throw error;
+  }
+}
