@@ -120,8 +120,7 @@ export class Models {
   }
 
   /**
-   * Asks what computes to stop, and ends its worker where it has not in time; a student that is being kept there comes
-   * first.
+   * Asks what computes to stop, and ends its worker where it has not in time, once a student is kept that is written there.
    *
    * @param goesOn whether what was to be stopped is still at it
    * @returns true where the worker was ended: what it was asked for never answers then
