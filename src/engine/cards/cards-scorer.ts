@@ -11,7 +11,7 @@ import type {
   WorkOptions,
 } from "../../core/ports.ts";
 import type { WeightChoice } from "../../tensor/index.ts";
-import type { PassOptions } from "../native/index.ts";
+import type { OpenTrainerOptions, PassOptions } from "../native/index.ts";
 import type { Cards } from "./cards.ts";
 import { type Share, scoringUnits, steadyShares } from "./share.ts";
 
@@ -154,7 +154,7 @@ export class CardsScorer implements Scorer, Sampler {
 export async function loadOnCards(
   cards: Cards,
   folder: string,
-  optimizer: "continue" | "require" | "ignore" | null,
+  optimizer: OpenTrainerOptions["optimizer"] | null,
   { signal, onProgress, weights, ...rest }: WorkOptions & PassOptions & { weights?: WeightChoice },
 ) {
   const model = cards.newModel();

@@ -12,7 +12,13 @@ import type {
   TrainItem,
 } from "../../core/ports.ts";
 import type { PieceFormat, WeightChoice } from "../../tensor/index.ts";
-import type { DeviceChoice, GradientReport, PassOptions, PlannedDevice } from "../native/index.ts";
+import type {
+  DeviceChoice,
+  GradientReport,
+  OpenTrainerOptions,
+  PassOptions,
+  PlannedDevice,
+} from "../native/index.ts";
 import type { SumMessage } from "./gradient-sum.ts";
 import type { SlotPlan } from "./slots.ts";
 
@@ -36,7 +42,7 @@ export interface CardCalls {
     model: number;
     folder: string;
     /** How a student takes over optimizer state; null for a frozen model. */
-    optimizer: "continue" | "require" | "ignore" | null;
+    optimizer: OpenTrainerOptions["optimizer"] | null;
     /** How a frozen model's matrices are kept. */
     weights?: WeightChoice;
     passes?: PassOptions;

@@ -263,6 +263,29 @@ describe("ports on WebGPU, a software adapter", () => {
     await continued.save(resumed, { optimizer: true });
     continued.dispose();
     expect(sameWeights(resumed, whole)).toBe(true);
+
+    // Without the moments until a step needs them.
+    const read = vi.spyOn(between, "read");
+    const weights = backend.live().tensors;
+    const scoring = await ModelTrainer.open(backend, between, { optimizer: "later" });
+    expect(scoring.steps).toBe(1);
+    expect(backend.live().tensors - weights).toBe(scoring.parameters.length);
+    const readOf = (file: string) =>
+      read.mock.calls.reduce((sum, [name, start, end]) => sum + (name === file ? end - start : 0), 0);
+    expect(readOf("optimizer.safetensors")).toBeLessThan(1e5);
+    expect(await scoring.step(items.slice(0, 2), PAPER_SETTINGS)).toEqual(expected);
+    await scoring.save(resumed, { optimizer: true });
+    scoring.dispose();
+    expect(sameWeights(resumed, whole)).toBe(true);
+
+    // What is wrong with them is said then, and leaves the student as it was.
+    const header = Buffer.from(between.files.get("optimizer.safetensors")!);
+    header.write("weighx", header.indexOf("m/model.norm.weight") + "m/model.norm.".length);
+    between.files.set("optimizer.safetensors", header);
+    const other = await ModelTrainer.open(backend, between, { optimizer: "later" });
+    await expect(other.continueOptimizer()).rejects.toThrow("m/model.norm.weighx");
+    expect(other.steps).toBe(1);
+    other.dispose();
     expect(backend.live().tensors).toBe(0);
   });
 

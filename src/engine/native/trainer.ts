@@ -15,6 +15,7 @@ import {
   type Backend,
   LanguageModel,
   type ModelWork,
+  optimizerSteps,
   type TeacherTarget,
   type Tensor,
 } from "../../tensor/index.ts";
@@ -25,9 +26,10 @@ const OPTIMIZER_FILE = "optimizer.safetensors";
 export interface OpenTrainerOptions extends WorkOptions, PassOptions {
   /**
    * What happens to optimizer state in the folder: `continue` takes it over where there is one, `require` refuses a
-   * folder without it (a checkpoint must have it), `ignore` starts from zero.
+   * folder without it (a checkpoint must have it), `ignore` starts from zero. `later` is `continue` when
+   * `continueOptimizer` is called: until then only the weights are read, and the student scores in a third of the memory.
    */
-  optimizer: "continue" | "require" | "ignore";
+  optimizer: "continue" | "require" | "ignore" | "later";
 }
 
 /** The part of a step's report that is known before the update. */
@@ -35,12 +37,9 @@ export type GradientReport = Pick<StepReport, "loss" | "tokens" | "items">;
 
 /** The student on a backend: f32 master weights and AdamW. The backend stays its opener's. */
 export class ModelTrainer extends ModelScorer implements Trainer {
-  #optimizer: AdamW;
-
-  constructor(model: LanguageModel, passes: PassOptions = {}) {
-    super(model, passes);
-    this.#optimizer = new AdamW(model);
-  }
+  #optimizer: AdamW | null = null;
+  /** Optimizer steps that were taken before, and the folder that has their state; null where there were none. */
+  #before: { steps: number; folder: FolderReader } | null = null;
 
   /** Loads a Hugging Face folder, with the optimizer state beside the weights. Every fault of it is an InputError. */
   static override async open(
@@ -54,9 +53,9 @@ export class ModelTrainer extends ModelScorer implements Trainer {
       try {
         const { optimizer } = options;
         const there = (await folder.list()).includes(OPTIMIZER_FILE);
-        if (optimizer === "require" || (optimizer === "continue" && there))
-          await trainer.#optimizer.load(folder);
-        // Memory for the moments is asked for here, not in the middle of the first step.
+        if (optimizer === "require" || (optimizer !== "ignore" && there))
+          trainer.#before = { steps: await optimizerSteps(folder), folder };
+        if (optimizer !== "later") await trainer.continueOptimizer();
         await backend.sync();
         return trainer;
       } catch (error) {
@@ -73,7 +72,28 @@ export class ModelTrainer extends ModelScorer implements Trainer {
 
   /** Optimizer steps taken, those of a continued folder included. */
   get steps(): number {
-    return this.#optimizer.steps;
+    return this.#optimizer?.steps ?? this.#before?.steps ?? 0;
+  }
+
+  /**
+   * Takes over the optimizer state that `later` left in the folder; nothing where that has been done. The first update
+   * does it too, but then memory for the moments is asked for in the middle of a step.
+   *
+   * @throws InputError where the folder does not have it as it was saved
+   */
+  async continueOptimizer(): Promise<AdamW> {
+    if (this.#optimizer !== null) return this.#optimizer;
+    const optimizer = new AdamW(this.model);
+    try {
+      if (this.#before !== null) await optimizer.load(this.#before.folder);
+      await this.model.backend.sync();
+    } catch (error) {
+      optimizer.dispose();
+      throw error;
+    }
+    this.#before = null;
+    this.#optimizer = optimizer;
+    return optimizer;
   }
 
   /**
@@ -184,19 +204,20 @@ export class ModelTrainer extends ModelScorer implements Trainer {
 
   /** AdamW on the gradient that `backward` left. */
   async update(settings: StepSettings): Promise<Pick<StepReport, "step" | "gradNorm">> {
-    const { gradNorm } = await withinPlan(this.passes, () => this.#optimizer.step(settings));
+    const optimizer = await this.continueOptimizer();
+    const { gradNorm } = await withinPlan(this.passes, () => optimizer.step(settings));
     return { step: this.steps, gradNorm };
   }
 
   /** Writes config.json and model.safetensors in f32, and optimizer.safetensors if asked; then commits. */
   async save(writer: FolderWriter, options: { optimizer: boolean }): Promise<void> {
     await this.model.save(writer);
-    if (options.optimizer) await this.#optimizer.save(writer);
+    if (options.optimizer) await (await this.continueOptimizer()).save(writer);
     await writer.commit();
   }
 
   override dispose(): void {
-    this.#optimizer.dispose();
+    this.#optimizer?.dispose();
     super.dispose();
   }
 }
