@@ -107,20 +107,21 @@ export type RunLengths = Pick<
 >;
 
 /**
- * Teacher and student on one device, in turns; the student takes steps, or only scores with its optimizer beside it. A
- * limit shortens the passes of both, and lets the student compute activations again; the plan may exceed it all the same.
+ * Teacher and student on one device, in turns; the student takes steps, or only scores, with its optimizer beside it unless
+ * `moments` is false. A limit shortens the passes of both, and lets the student compute activations again; the plan may exceed it all the same.
  */
 export async function planTraining(
   device: PlannedDevice,
   models: {
     /** Null for one that another engine computes, which is not counted. */
     teacher: ({ folder: FolderReader; weights: WeightChoice } & RunLengths) | null;
-    student: { folder: FolderReader; kind?: "train" | "score" } & RunLengths;
+    student: { folder: FolderReader; kind?: "train" | "score"; moments?: boolean } & RunLengths;
     limit?: number;
   },
 ): Promise<{ plan: MemoryPlan; teacher: PlannedPasses | null; student: PlannedPasses }> {
   const { limit, teacher: given } = models;
-  const { folder, kind = "train", ...lengths } = models.student;
+  const { folder, kind = "train", moments = true, ...lengths } = models.student;
+  const optimizer = kind === "train" || moments;
   if (limit !== undefined && !(limit > 0)) throw new InputError("the memory limit must be above 0");
   const planTeacher = async (most?: number) => {
     if (given === null) return null;
@@ -128,7 +129,7 @@ export async function planTraining(
     return planWorkload(device, teacherFolder, { ...sizes, kind: "score", limit: most });
   };
   const planStudent = (most?: number) =>
-    planWorkload(device, folder, { ...lengths, kind, optimizer: true, weights: "f32", limit: most });
+    planWorkload(device, folder, { ...lengths, kind, optimizer, weights: "f32", limit: most });
   let [teacher, student] = await Promise.all([planTeacher(), planStudent()]);
   if (limit !== undefined) {
     // What the other one keeps is not there to be used; at least a byte, so that the plan tells what is lacking.

@@ -75,6 +75,11 @@ export class ModelTrainer extends ModelScorer implements Trainer {
     return this.#optimizer?.steps ?? this.#before?.steps ?? 0;
   }
 
+  /** Whether the optimizer's moments are on the device. */
+  get hasMoments(): boolean {
+    return this.#optimizer !== null;
+  }
+
   /**
    * Takes over the optimizer state that `later` left in the folder; nothing where that has been done. The first update
    * does it too, but then memory for the moments is asked for in the middle of a step.

@@ -10,7 +10,12 @@ import type { FolderFiles } from "../../data/files/blob-folder.ts";
 import { undoList } from "../../data/undo.ts";
 import { checkAtRest } from "../computing.ts";
 import { type KeptStudent, keepStudent, keptStudent } from "../runs/internal/page-archive.ts";
-import { newestCheckpoint, type RunCheckpoint, runCheckpoints } from "../runs/internal/run-checkpoints.ts";
+import {
+  newestCheckpoint,
+  newestStep,
+  type RunCheckpoint,
+  runCheckpoints,
+} from "../runs/internal/run-checkpoints.ts";
 import { useRuns } from "../runs/runs-store.ts";
 import { getUi, setUi } from "../store.ts";
 import { RUNS_FILE } from "./internal/run-log.ts";
@@ -73,13 +78,14 @@ export async function keepTrained(run: string, done: number): Promise<void> {
   try {
     const { folder, tokenizer, steps, taken = {} } = student;
     const opened = await keepOpened(state);
-    const checkpoint = await newestCheckpoint(run).catch(() => null);
+    // It has just been written: reading all of it again would take as long.
+    const newest = await newestStep(run).catch(() => null);
     const log = folder.files.get(RUNS_FILE);
     await keepStudent({
       ...{ id: run, name: folder.name, origin: "updated", steps, taken, tokenizer, opened },
       shipped: state.shipped,
       log: log instanceof Blob ? log : null,
-      files: checkpoint?.state.step === done ? null : folder.files,
+      files: newest === done ? null : folder.files,
     });
     if (useStudentRun.getState().id === run) useKept.setState({ problem: null });
   } catch (error) {

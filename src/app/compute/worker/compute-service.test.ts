@@ -64,3 +64,19 @@ it("a student that could not be kept gives way to another, and no run takes it",
   await service.load("student", opened, OPTIONS, IGNORED);
   expect(await service.keptStudent()).toBe(opened);
 });
+
+it("a student has its moments, and a plan counts them, from its first training on", async () => {
+  const service = new ComputeService();
+  await service.start("cpu");
+  const student = await sample("student");
+  const lengths = { longestSequence: 9, longestResponse: 2 };
+  const planned = async (kind: "score" | "train"): Promise<boolean> => {
+    const job = { kind, teacher: null, student, weights: "f32", limit: null } as const;
+    const { plan } = await service.plan(job, { teacher: lengths, student: lengths });
+    return plan.items.some(({ name }) => name.endsWith("optimizer state"));
+  };
+  await service.load("student", student, OPTIONS, IGNORED);
+  expect([await planned("score"), await planned("train")]).toEqual([false, true]);
+  await service.model("student").continueOptimizer();
+  expect(await planned("score")).toBe(true);
+});

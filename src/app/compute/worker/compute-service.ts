@@ -210,7 +210,8 @@ export class ComputeService {
       const model = await ModelTrainer.open(backend, reader, {
         ...options,
         ...passes,
-        optimizer: "continue",
+        // Most students are only scored.
+        optimizer: "later",
       });
       this.#student?.dispose();
       this.keepStudent(model, folder);
@@ -268,7 +269,11 @@ export class ComputeService {
     }
     const { plan, teacher, student } = await planTraining(backend, {
       teacher: teacherWorkload,
-      student: { folder: blobFolder(job.student), kind: job.kind, ...lengths.student },
+      student: {
+        ...{ folder: blobFolder(job.student), kind: job.kind, ...lengths.student },
+        // A student that is still to be opened has none.
+        moments: this.#student?.hasMoments ?? false,
+      },
       limit,
     });
     const passes = {

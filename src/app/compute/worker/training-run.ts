@@ -24,6 +24,7 @@ import type { Method } from "../../../core/method/index.ts";
 import type { FolderReader, ScoreRequest, Scorer, StepSettings, Trainer } from "../../../core/ports.ts";
 import { taskKey } from "../../../core/record/library.ts";
 import type { Episode, Source } from "../../../core/record/schema.ts";
+import { ModelTrainer } from "../../../engine/native/index.ts";
 import type { FolderFiles } from "../../data/files/blob-folder.ts";
 import type { TaskName, TaskRef } from "../../data/model.ts";
 import { openTasks, playedAtOnce, templateOf } from "../games/internal/connected-games.ts";
@@ -276,7 +277,7 @@ export async function runTraining(
         // A run that goes on: from what it was, not from the student that is open.
         student.dispose();
         student = await run.openStudent(checkpoint);
-      }
+      } else if (student instanceof ModelTrainer) await student.continueOptimizer();
       opened = true;
       return student;
     },

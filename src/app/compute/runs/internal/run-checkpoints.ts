@@ -204,6 +204,12 @@ function keptName({ id }: KeptCheckpoint): string {
   return digits === undefined ? "a checkpoint of an earlier version" : nameOf(Number(digits));
 }
 
+/** The step of the newest one, which is not checked; null where there is none. */
+export async function newestStep(run: string): Promise<number | null> {
+  const [newest] = await keptCheckpointsOf(run);
+  return newest === undefined ? null : (await stateOf(newest)).step;
+}
+
 /**
  * The newest one that is as it was written, and those that were passed over for it.
  *
