@@ -38,8 +38,19 @@ export class OriginFiles {
     if (folder === null) return null;
     const name = `kept-${crypto.randomUUID()}`;
     const hold = await this.#hold(name);
-    const handle = await folder.getFileHandle(name, { create: true });
-    const access = await handle.createSyncAccessHandle();
+    const discard = async (): Promise<void> => {
+      await removed(folder, name);
+      await this.#letGo(name);
+    };
+    let handle: FileSystemFileHandle;
+    let access: FileSystemSyncAccessHandle;
+    try {
+      handle = await folder.getFileHandle(name, { create: true });
+      access = await handle.createSyncAccessHandle();
+    } catch (error) {
+      await discard();
+      throw error;
+    }
     let size = 0;
     return {
       write: async (part) => {
@@ -57,8 +68,7 @@ export class OriginFiles {
       },
       discard: async () => {
         access.close();
-        await removed(folder, name);
-        await this.#letGo(name);
+        await discard();
       },
     };
   }
