@@ -23,6 +23,11 @@ class FakeFile {
         this.bytes.set(chunk, at);
         return chunk.length;
       },
+      read: (into: Uint8Array, { at }: { at: number }) => {
+        const found = this.bytes.subarray(at, at + into.length);
+        into.set(found);
+        return found.length;
+      },
       flush: () => {},
       close: () => {
         this.locked = false;

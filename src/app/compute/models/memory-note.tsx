@@ -11,7 +11,7 @@ import { leavePlan, limitProblem, setMemoryLimit, useMemory, type Workload } fro
 
 const PARTS: readonly PlanPart[] = ["weights", "activations", "training state"];
 
-/** Nothing is trained while scoring: what is there then is the student's optimizer, ready for a step. */
+/** Nothing is trained while scoring: what is there then is the optimizer of a student that was trained before. */
 const partName = (part: PlanPart, workload: Workload): string =>
   workload === "score" && part === "training state" ? "student’s optimizer" : part;
 

@@ -4,6 +4,7 @@
  */
 import { InputError } from "../../../core/errors.ts";
 import type { FolderReader, FolderWriter } from "../../../core/ports.ts";
+import { type FileSink, isOriginFile, originFiles } from "./origin-files.ts";
 import { readShared, type SharedFile, sharedBlob } from "./shared-files.ts";
 
 export interface FolderFiles {
@@ -24,6 +25,8 @@ export type FolderFile = Blob | SharedFile;
 /** Bytes [start, end). */
 async function part(file: FolderFile, start: number, end: number): Promise<Uint8Array> {
   if (!(file instanceof Blob)) return readShared(file, start, end);
+  const read = isOriginFile(file) ? await originFiles.read(file.name, start, end) : null;
+  if (read !== null) return read;
   return new Uint8Array(await file.slice(start, end).arrayBuffer());
 }
 
@@ -61,15 +64,6 @@ const LARGE = 2 ** 20;
 
 /** Looks at a part of a file; the bytes are its own until it returns, not until it resolves. */
 export type OnPart = (file: string, part: Uint8Array) => Promise<void>;
-
-/** Takes one file, part by part. */
-export interface FileSink {
-  /** The bytes are its own until it resolves. */
-  write(part: Uint8Array<ArrayBuffer>): Promise<void>;
-  close(): Promise<Blob>;
-  /** Leaves nothing of the file, whether it is closed or not. */
-  discard(): Promise<void>;
-}
 
 /** Collects a written folder; `folder` is null until it is committed, so that a half-written one never shows. */
 export class BlobFolderWriter implements FolderWriter {

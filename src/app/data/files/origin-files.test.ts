@@ -37,6 +37,17 @@ describe("files in the origin's file system", () => {
     expect(isOriginFile(new File([], "model.safetensors"))).toBe(false);
   });
 
+  it("are read in part, but for what another thread writes and what is not there", async () => {
+    const file = await kept(thread(), [1, 2, 3]);
+    expect(await thread().read(file.name, 1, 3)).toEqual(Uint8Array.of(2, 3));
+    expect(await thread().read(file.name, 2, 5), "up to its end").toEqual(Uint8Array.of(3));
+    const folder = await disk.handle.getDirectoryHandle("kept-files");
+    const access = await (await folder.getFileHandle(file.name)).createSyncAccessHandle();
+    expect(await thread().read(file.name, 1, 3)).toBeNull();
+    access.close();
+    expect(await thread().read("kept-0", 0, 1)).toBeNull();
+  });
+
   it("go when no record names them and no thread has them", async () => {
     const [worker, page, later] = [thread(), thread(), thread()];
     const [named, had, dropped, mine] = [

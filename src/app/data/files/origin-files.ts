@@ -3,7 +3,20 @@
  * and reads it in place. A file stays for as long as a record names it or a thread has it: each thread that has one holds
  * a shared Web Lock of its name, and whoever removes a file takes that lock alone.
  */
-import type { FileSink, FolderFile } from "./blob-folder.ts";
+
+/** Takes one file, part by part. */
+export interface FileSink {
+  /** The bytes are its own until it resolves. */
+  write(part: Uint8Array<ArrayBuffer>): Promise<void>;
+  close(): Promise<Blob>;
+  /** Leaves nothing of the file, whether it is closed or not. */
+  discard(): Promise<void>;
+}
+
+/** What TypeScript's library lacks: several threads may read a file at the same time. */
+type ReadOnly = FileSystemFileHandle & {
+  createSyncAccessHandle?(options: { mode: "read-only" }): Promise<FileSystemSyncAccessHandle>;
+};
 
 const FOLDER = "kept-files";
 const NAME = /^kept-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -87,13 +100,34 @@ export class OriginFiles {
     }
   }
 
+  /**
+   * Bytes [start, end) of a file that someone holds, fewer at its end. Null where only the file itself can be read, which
+   * takes longer: outside of workers, or while another thread reads it in a browser that lets one do so.
+   */
+  async read(name: string, start: number, end: number): Promise<Uint8Array | null> {
+    const folder = await this.#folder();
+    let access: FileSystemSyncAccessHandle | undefined;
+    try {
+      const handle: ReadOnly | undefined = await folder?.getFileHandle(name);
+      access = await handle?.createSyncAccessHandle?.({ mode: "read-only" });
+      if (access === undefined) return null;
+      const bytes = new Uint8Array(end - start);
+      return bytes.subarray(0, access.read(bytes, { at: start }));
+    } catch {
+      // The file itself tells what is wrong with it.
+      return null;
+    } finally {
+      access?.close();
+    }
+  }
+
   /** Holds files that came from another thread, which must have them until this has resolved. */
-  async hold(files: Iterable<FolderFile>): Promise<void> {
+  async hold(files: Iterable<unknown>): Promise<void> {
     for (const file of files) if (isOriginFile(file)) this.#had(file, await this.#hold(file.name));
   }
 
   /** This thread has no use for these files any more; records may still name them. */
-  async letGo(files: Iterable<FolderFile>): Promise<void> {
+  async letGo(files: Iterable<unknown>): Promise<void> {
     for (const file of files) if (isOriginFile(file)) await this.#letGo(file.name);
   }
 
