@@ -81,8 +81,8 @@ export class ModelTrainer extends ModelScorer implements Trainer {
   }
 
   /**
-   * Takes over the optimizer state that `later` left in the folder; nothing where that has been done. The first update
-   * does it too, but then memory for the moments is asked for in the middle of a step.
+   * Reads the optimizer state that `later` left in the folder; does nothing if that has been done. The first update calls
+   * this too, but then memory for the moments is allocated in the middle of a step.
    *
    * @throws InputError where the folder does not have it as it was saved
    */

@@ -59,7 +59,7 @@ export function blobFolder({ name, files }: FolderFiles): FolderReader {
 
 /** Bytes of a written file that are taken at a time; the last part of a file is shorter. */
 export const PART = 2 ** 26;
-/** Bytes from which a file is a large one. */
+/** A file of at least so many bytes is a large one. */
 const LARGE = 2 ** 20;
 
 /** Looks at a part of a file; the bytes are its own until it returns, not until it resolves. */
@@ -75,8 +75,8 @@ export class BlobFolderWriter implements FolderWriter {
   folder: BlobFolder | null = null;
 
   /**
-   * `onPart` gets each part as it is written: the next is given when it has resolved, while more is gathered. `large` makes
-   * what takes a large file; null, and all others: blobs.
+   * `onPart` gets each part as it is written: the next is given when it has resolved, while more is gathered. `large` opens
+   * a place for a large file; without one, and for small files, the bytes go into blobs.
    */
   constructor(
     name: string,
@@ -136,7 +136,7 @@ class PartBlobs implements FileSink {
   }
 }
 
-/** Milliseconds that a browser has to find room for a part, and between two questions. */
+/** Milliseconds that a browser has to find room for a part, and between two attempts. */
 const PATIENCE_MS = 10_000;
 const AGAIN_MS = 250;
 

@@ -33,10 +33,10 @@ interface Hold {
   released: Promise<unknown>;
 }
 
-/** Of one thread: each has an instance of its own. */
+/** Each thread has an instance of its own. */
 export class OriginFiles {
   readonly #holds = new Map<string, Set<Hold>>();
-  /** Files that nothing here has any more. */
+  /** Lets go of a file once its objects in this thread are garbage. */
   readonly #collected = new FinalizationRegistry<Hold>((hold) => this.#release(hold));
 
   /** Either is undefined where the browser has none. */
@@ -77,7 +77,7 @@ export class OriginFiles {
       close: async () => {
         access.flush();
         access.close();
-        return this.#had(await handle.getFile(), hold);
+        return this.#tied(await handle.getFile(), hold);
       },
       discard: async () => {
         access.close();
@@ -92,7 +92,7 @@ export class OriginFiles {
     if (folder === null) return null;
     const hold = await this.#hold(name);
     try {
-      return this.#had(await (await folder.getFileHandle(name)).getFile(), hold);
+      return this.#tied(await (await folder.getFileHandle(name)).getFile(), hold);
     } catch (error) {
       this.#release(hold);
       if (isAbsent(error)) return null;
@@ -121,9 +121,9 @@ export class OriginFiles {
     }
   }
 
-  /** Holds files that came from another thread, which must have them until this has resolved. */
+  /** Holds files that another thread sent; it must keep its own hold until this resolves. */
   async hold(files: Iterable<unknown>): Promise<void> {
-    for (const file of files) if (isOriginFile(file)) this.#had(file, await this.#hold(file.name));
+    for (const file of files) if (isOriginFile(file)) this.#tied(file, await this.#hold(file.name));
   }
 
   /** This thread has no use for these files any more; records may still name them. */
@@ -132,7 +132,7 @@ export class OriginFiles {
   }
 
   /**
-   * Removes the files that no record names and nobody has. What this thread has goes too where it is among `mine`.
+   * Removes the files that no record names and no thread holds. This thread lets go of those in `mine` first.
    *
    * @param named all names in records
    */
@@ -183,8 +183,8 @@ export class OriginFiles {
     return hold;
   }
 
-  /** The same file, which is let go of when nothing here has it any more. */
-  #had(file: File, hold: Hold): File {
+  /** Ties a hold to a file object: it ends when the object is collected. */
+  #tied(file: File, hold: Hold): File {
     this.#collected.register(file, hold);
     return file;
   }
