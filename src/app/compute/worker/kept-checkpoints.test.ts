@@ -23,7 +23,14 @@ vi.mock("../runs/internal/page-archive.ts", () => {
     return browser.records;
   };
   return {
-    openFiles: async (files: KeptCheckpoint["files"]) => new Map(files),
+    openFiles: async (files: KeptCheckpoint["files"]) => {
+      const found = [...files].map(async ([path, file]) =>
+        isOriginFile(file)
+          ? ([path, (await browser.files.open(file.name))!] as const)
+          : ([path, file] as const),
+      );
+      return new Map(await Promise.all(found));
+    },
     keepCheckpoint: async (checkpoint: KeptCheckpoint) => void records().set(checkpoint.id, checkpoint),
     keptCheckpointsOf: async () => [...records().values()].reverse(),
     dropCheckpoint: async (id: string) => {
@@ -63,14 +70,16 @@ const stepOf = async (kept: KeptCheckpoints): Promise<number | null> => {
 };
 
 let disk: FakeDisk;
+/** A worker starts. */
+function open(): void {
+  const locks = new FakeLocks().manager as LockManager;
+  browser.files = new OriginFiles({ getDirectory: async () => disk.handle }, locks);
+}
 beforeEach(() => {
   refusals.length = 0;
   disk = new FakeDisk();
   browser.records = new Map();
-  browser.files = new OriginFiles(
-    { getDirectory: async () => disk.handle },
-    new FakeLocks().manager as LockManager,
-  );
+  open();
 });
 
 describe("checkpoints of a run in the page", () => {
@@ -96,6 +105,20 @@ describe("checkpoints of a run in the page", () => {
     expect(disk.used, "a half-written one leaves nothing").toBe(2 * MIB);
     expect(await stepOf(store())).toBe(4);
     expect(refusals).toEqual([]);
+  });
+
+  it("that are damaged go once the run has come further", async () => {
+    const kept = store();
+    for (const step of [1, 2]) await write(kept, step, MIB);
+    const [newest] = [...browser.records!.values()].reverse();
+    const file = newest!.files.get("model") as File;
+    (await disk.read(`kept-files/${file.name}`))!.fill(9);
+    // The worker that wrote them has ended, and its locks with it.
+    open();
+    const resumed = store();
+    expect(await stepOf(resumed)).toBe(1);
+    for (const step of [2, 3]) await write(resumed, step, MIB);
+    expect(disk.used).toBe(2 * MIB);
   });
 
   it("make room for the newest, and go on in memory where that is not enough", async () => {

@@ -62,7 +62,12 @@ describe("files in the origin's file system", () => {
     expect(await Promise.all(all.map(lies)), "the worker has them all").toEqual([true, true, true, true]);
     await worker.sweep(names(named), [had.name, dropped.name]);
     expect(await Promise.all(all.map(lies))).toEqual([true, true, false, true]);
-    await page.sweep(names(named), [had.name]);
+    const again = await page.open(had.name);
+    await page.letGo([had, new Blob()]);
+    await later.sweep(names(named));
+    expect(await lies(had), "it was opened again since").toBe(true);
+    await page.letGo([again]);
+    await later.sweep(names(named));
     expect(await Promise.all(all.map(lies))).toEqual([true, false, false, true]);
     expect(await bytesOf(mine)).toEqual([4]);
   });

@@ -36,6 +36,7 @@ interface Hold {
 /** Each thread has an instance of its own. */
 export class OriginFiles {
   readonly #holds = new Map<string, Set<Hold>>();
+  readonly #byFile = new WeakMap<File, Hold>();
   /** Lets go of a file once its objects in this thread are garbage. */
   readonly #collected = new FinalizationRegistry<Hold>((hold) => this.#release(hold));
 
@@ -126,9 +127,14 @@ export class OriginFiles {
     for (const file of files) if (isOriginFile(file)) this.#tied(file, await this.#hold(file.name));
   }
 
-  /** This thread has no use for these files any more; records may still name them. */
+  /** Ends the holds of these file objects, which nothing reads any more; records may still name the files. */
   async letGo(files: Iterable<unknown>): Promise<void> {
-    for (const file of files) if (isOriginFile(file)) await this.#letGo(file.name);
+    for (const file of files) {
+      const hold = isOriginFile(file) ? this.#byFile.get(file) : undefined;
+      if (hold === undefined) continue;
+      this.#release(hold);
+      await hold.released;
+    }
   }
 
   /**
@@ -185,6 +191,7 @@ export class OriginFiles {
 
   /** Ties a hold to a file object: it ends when the object is collected. */
   #tied(file: File, hold: Hold): File {
+    this.#byFile.set(file, hold);
     this.#collected.register(file, hold);
     return file;
   }
@@ -194,7 +201,7 @@ export class OriginFiles {
     this.#holds.get(hold.name)?.delete(hold);
   }
 
-  /** Lets go of all that this thread has of a file; resolves when others can remove it. */
+  /** Ends all holds of this thread on a file; resolves when others can remove it. */
   async #letGo(name: string): Promise<void> {
     for (const { release, released } of this.#holds.get(name) ?? []) {
       release();

@@ -25,6 +25,7 @@ import {
 import { readAhead } from "../../../../core/read-ahead.ts";
 import { digestOfDigests, sha256Bytes } from "../../../../core/seeded.ts";
 import { type BlobFolder, blobFolder, type OnPart, PART } from "../../../data/files/blob-folder.ts";
+import { originFiles } from "../../../data/files/origin-files.ts";
 import {
   dropCheckpoint,
   type KeptCheckpoint,
@@ -166,6 +167,12 @@ async function stateOf(kept: KeptCheckpoint): Promise<CheckpointState> {
 /** The kept checkpoint itself, or why it cannot be used. */
 async function opened(kept: KeptCheckpoint): Promise<RunCheckpoint | string> {
   const files = await openFiles(kept.files);
+  const checkpoint = await checked(kept, files);
+  if (typeof checkpoint === "string") await originFiles.letGo(files.values());
+  return checkpoint;
+}
+
+async function checked(kept: KeptCheckpoint, files: Map<string, Blob>): Promise<RunCheckpoint | string> {
   if (!isOld(kept)) {
     const folder = blobFolder({ name: kept.id, files });
     let damage = await folderDamage(folder, digest);
