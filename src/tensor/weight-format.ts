@@ -269,7 +269,7 @@ function firstSpecial(halves: Uint16Array, exponent: number): number {
 
 /**
  * Whether there is one, two values at a time: adding the exponent's last bit carries into the sign where all are set. Four
- * words a round, written out, with one branch for all of them: a function for each would take longer.
+ * words per round, written out, with one branch for all of them: a function for each would take longer.
  */
 function anySpecial(words: Uint32Array, exponent: number): boolean {
   const all = exponent | (exponent << 16);

@@ -13,8 +13,8 @@ const scalarSource = `${unpacking}\n${scalar}`;
 const halfSource = `${common}\n${rowsHalf}`;
 
 /**
- * Rows that are multiplied in registers. Matrix units soon take over, later where a weight would have to be expanded for
- * them (`expanded`, which reading it as it is stored avoids). `none`: these products do not use them.
+ * Up to so many rows are multiplied in registers. `matrix`: matrix units take more. `expanded`: they do so too, but the
+ * weight has to be expanded for them first. `none`: these products use no matrix units.
  */
 const MOST_IN_REGISTERS = { matrix: 4, expanded: 16, none: 64 };
 /** Rows whose sums the registers of a thread hold. */
@@ -28,7 +28,7 @@ const MANY_ROWS = 8192;
 const WIDE_OUTPUTS = 4096;
 const MOST_SUMS = 32_768;
 
-/** Halves by the type f16. Where the adapter has none they are widened by their bits. */
+/** Widens halves through the type f16. Adapters without it do so by their bits. */
 const TYPED =
   "fn typed_values(q: vec2u) -> vec4f { return vec4f(vec2f(bitcast<vec2<f16>>(q.x)), vec2f(bitcast<vec2<f16>>(q.y))); }";
 

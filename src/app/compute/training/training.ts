@@ -31,7 +31,7 @@ import type { KeptPlan, PagePlan } from "./training-plan.ts";
 import * as trainingPlan from "./training-plan.ts";
 import { useSending, workerTraining } from "./worker-training.ts";
 
-/** A folder that came from the worker, with its files held here, too. */
+/** A folder that the worker sent, once its files are held here too. */
 async function held(folder: FolderFiles): Promise<FolderFiles> {
   await originFiles.hold(folder.files.values());
   return folder;
@@ -41,7 +41,7 @@ async function held(folder: FolderFiles): Promise<FolderFiles> {
 const under = (words: string): string => (words === configField("method").standard ? "" : ` under ${words}`);
 
 const UNCHANGED = "The student is as it was before this run.";
-const NOT_KEPT = `The run’s last steps are not kept. ${UNCHANGED} Resume goes on from the last checkpoint, or begins again where there is none.`;
+const NOT_KEPT = `The run’s last steps are not kept. ${UNCHANGED} Resume continues from the last checkpoint, or starts over if there is none.`;
 const CANCELLED = { kind: "info", text: `Cancelled. ${UNCHANGED}` } as const;
 
 const page = {
@@ -211,9 +211,9 @@ export class StudentTraining {
       if (!isLatest()) return;
       models.studentLost();
       const wasKeeping = getUi().training.status === "keeping";
-      // What is scored beside is of the student that is lost.
+      // Scores made meanwhile belong to the student that is lost.
       if (wasKeeping) await this.clients.scoring.cancel();
-      // Scoring that goes on all the same would never be answered: it ends the worker itself.
+      // Scoring that does not stop ends the worker itself. Ended here, it would leave that scoring without an answer.
       if (isDeviceFault(error) && !(wasKeeping && isDeviceBusy())) models.endWorker();
       const then = wasKeeping ? NOT_KEPT : UNCHANGED;
       const fault = isAbort(error) ? null : `${describeFault(error).replace(/\.$/, "")}. ${then}`;

@@ -134,7 +134,7 @@ export class ComputeService {
   #student: ModelTrainer | null = null;
   /** What holds it bit for bit, optimizer state included. */
   #studentFolder: Promise<FolderFiles> | null = null;
-  /** That is still being written, from the device: the student may score, and nothing may change or close it. */
+  /** Its folder is still being written from the device: the student may score, and nothing may change or close it. */
   #keeping = false;
   /** A further model, open for as long as its passes take. */
   #other: Teacher | null = null;
@@ -210,7 +210,7 @@ export class ComputeService {
       const model = await ModelTrainer.open(backend, reader, {
         ...options,
         ...passes,
-        // Most students are only scored.
+        // A run reads the moments when it trains the student.
         optimizer: "later",
       });
       this.#student?.dispose();

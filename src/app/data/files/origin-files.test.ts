@@ -72,6 +72,19 @@ describe("files in the origin's file system", () => {
     expect(await bytesOf(mine)).toEqual([4]);
   });
 
+  it("wait for the next sweep where they cannot be removed", async () => {
+    const worker = thread();
+    const file = await kept(worker, [1]);
+    const folder = await disk.handle.getDirectoryHandle("kept-files");
+    const refusing = vi
+      .spyOn(folder, "removeEntry")
+      .mockRejectedValueOnce(new DOMException("busy", "AbortError"));
+    await worker.sweep(names(), [file.name]);
+    expect([refusing.mock.calls.length, await lies(file)]).toEqual([1, true]);
+    await thread().sweep(names());
+    expect(await lies(file)).toBe(false);
+  });
+
   it("stay while they are written, and when their record comes while others look", async () => {
     const worker = thread();
     const sink = (await worker.create())!;

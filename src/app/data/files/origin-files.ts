@@ -1,6 +1,6 @@
 /**
- * Large files that the browser keeps for the page: in the origin's file system, which writes a gigabyte in about a second
- * and reads it in place. A file stays for as long as a record names it or a thread has it: each thread that has one holds
+ * Large files that the browser keeps for the page: in the origin's file system, where they are written and read in place
+ * (docs/performance.md has what blobs in IndexedDB cost). A file stays for as long as a record names it or a thread has it: each thread that has one holds
  * a shared Web Lock of its name, and whoever removes a file takes that lock alone.
  */
 
@@ -155,7 +155,9 @@ export class OriginFiles {
       if (!known.has(name))
         await locks.request(lockOf(name), { ifAvailable: true }, async (lock) => {
           // It may have got its record after those were read, and before its writer let go of it.
-          if (lock !== null && !(await named()).has(name)) await removed(folder, name);
+          if (lock === null || (await named()).has(name)) return;
+          // One that cannot be removed now waits for the next sweep: nothing depends on it.
+          await removed(folder, name).catch(() => undefined);
         });
   }
 
