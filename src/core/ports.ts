@@ -245,8 +245,11 @@ export interface FolderReader {
   readonly name: string;
   list(): Promise<string[]>;
   size(file: string): Promise<number>;
-  /** Bytes [start, end) of a file. */
-  read(file: string, start: number, end: number): Promise<Uint8Array>;
+  /**
+   * Bytes [start, end) of a file. `into`: memory of at least so many bytes that they may be put into, since fresh memory
+   * may take longer than reading; they are what is returned, there or elsewhere.
+   */
+  read(file: string, start: number, end: number, into?: Uint8Array<ArrayBuffer>): Promise<Uint8Array>;
 }
 
 /** The student: scored, sampled and updated. Only it ever changes. */

@@ -13,6 +13,7 @@
 import type { PieceTransfer } from "./pieces.ts";
 import type { DecodeState, Draws, KeyRange, LayerCache, RowSpan, Tensor, WeightFormat } from "./tensor.ts";
 import type { TuningShapes } from "./tuning-shapes.ts";
+import type { WeightUpload } from "./weight-upload.ts";
 import type { AttentionParameter, BlockParameter } from "./weights.ts";
 
 /** Operations that were encoded once and can be run again, on the values that their tensors hold by then. */
@@ -96,11 +97,8 @@ export interface Backend<T extends Tensor = Tensor> {
   allocateWeight(format: WeightFormat, shape: readonly number[]): T;
   /** Puts words of a weight's storage (`packRows`) at word `at` of it. */
   writeWords(t: T, at: number, words: Uint32Array): void;
-  /**
-   * Puts rows of bf16, two values per word, into an f32 tensor from row `row` on: the device widens them. Both the
-   * row's place and the number of values are multiples of 64. Absent where the host may as well.
-   */
-  writeBf16?(t: T, row: number, words: Uint32Array): void;
+  /** Weights from files, brought to their format by the device; absent where the host does as well. */
+  readonly weightUpload?: WeightUpload<T>;
   /** Gives `t` itself another shape of as many values, and returns it; nothing is copied. [T, H·D] ⇄ [T, H, D] */
   reshape(t: T, shape: readonly number[]): T;
   free(...tensors: (T | null | undefined)[]): void;

@@ -10,7 +10,20 @@ const SINGLE = "model.safetensors";
 const INDEX = "model.safetensors.index.json";
 
 /** Bytes read at once: large enough to be fast, small enough that fresh memory for them is, too. */
-const PIECE = 4 * 2 ** 20;
+export const PIECE = 4 * 2 ** 20;
+
+/** So many rows of any format take a multiple of 256 bytes, which is where a part of a buffer may begin. */
+const ROWS = 64;
+
+/** Whole rows of a tensor as its file stores them, from row `row` on. */
+export interface StoredRows {
+  row: number;
+  format: FloatFormat;
+  /** Bytes. */
+  length: number;
+  /** As `FolderReader.read`. */
+  read(into?: Uint8Array<ArrayBuffer>): Promise<Uint8Array>;
+}
 
 /** A tensor and the file that it lies in. */
 export interface StoredTensor extends TensorEntry {
@@ -87,6 +100,8 @@ export class Checkpoint {
 
   /** Whether two tensors hold the same values; neither is in memory whole. */
   async same(a: string, b: string, shape: readonly number[], signal?: AbortSignal): Promise<boolean> {
+    if (this.format(a, shape) === this.format(b, shape) && (await this.#sameBytes(a, b, shape, signal)))
+      return true;
     const others = this.pieces(b, shape, signal);
     try {
       for await (const { values } of this.pieces(a, shape, signal)) {
@@ -97,6 +112,17 @@ export class Checkpoint {
     } finally {
       await others.return();
     }
+  }
+
+  /** Many times faster than a comparison of values. */
+  async #sameBytes(a: string, b: string, shape: readonly number[], signal?: AbortSignal): Promise<boolean> {
+    const others = this.rows(b, shape, signal);
+    for (const one of this.rows(a, shape, signal)) {
+      const { value: other } = others.next();
+      const [x, y] = await Promise.all([one.read(), (other as StoredRows).read()]);
+      if (!equalBytes(x, y)) return false;
+    }
+    return true;
   }
 
   /** Where a tensor lies and in which format. Throws an InputError when it is missing or of another shape or kind. */
@@ -126,23 +152,22 @@ export class Checkpoint {
   }
 
   /**
-   * A tensor's bytes as stored, in pieces of whole rows of its last dimension, an even number of them but in the last.
-   * Throws an InputError when it is missing or of another shape or kind; values are not looked at.
+   * A tensor's bytes as stored, in pieces of whole rows of its last dimension that are still to be read: a multiple of 64
+   * rows, or an even number where 64 are too long, but in the last. Throws an InputError when the tensor is missing or of
+   * another shape or kind; values are not looked at.
    */
-  async *rows(
-    name: string,
-    shape: readonly number[],
-    signal?: AbortSignal,
-  ): AsyncGenerator<{ row: number; bytes: Uint8Array; format: FloatFormat }, void> {
+  *rows(name: string, shape: readonly number[], signal?: AbortSignal): Generator<StoredRows, void> {
     const { stored, format } = this.find(name, shape);
+    const { folder } = this;
     const rowBytes = (shape.at(-1) ?? 1) * FORMAT_BYTES[format];
-    const step = Math.max(2, Math.floor(PIECE / rowBytes / 2) * 2);
+    const most = Math.floor(PIECE / rowBytes);
+    const step = most >= ROWS ? most - (most % ROWS) : Math.max(2, most - (most % 2));
     const count = (stored.end - stored.start) / Math.max(1, rowBytes);
     for (let row = 0; row < count; row += step) {
       signal?.throwIfAborted();
       const start = stored.start + row * rowBytes;
       const end = Math.min(stored.end, start + step * rowBytes);
-      yield { row, bytes: await this.folder.read(stored.file, start, end), format };
+      yield { row, format, length: end - start, read: (into) => folder.read(stored.file, start, end, into) };
     }
   }
 
@@ -170,6 +195,17 @@ export class Checkpoint {
       yield { at, values };
     }
   }
+}
+
+function equalBytes(x: Uint8Array, y: Uint8Array): boolean {
+  const whole = x.length - (x.length % 4);
+  if (x.length !== y.length || x.byteOffset % 4 !== 0 || y.byteOffset % 4 !== 0) return false;
+  const [p, q] = [x, y].map((bytes) => new Uint32Array(bytes.buffer, bytes.byteOffset, whole / 4)) as [
+    Uint32Array,
+    Uint32Array,
+  ];
+  for (let i = 0; i < p.length; i++) if (p[i] !== q[i]) return false;
+  return x.subarray(whole).every((byte, i) => byte === y[whole + i]);
 }
 
 function isFloatFormat(dtype: string): dtype is FloatFormat {

@@ -1,13 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openModelFixture } from "../../test/model-fixtures.ts";
-import { randomValues } from "../../test/random.ts";
 import { openGpu } from "../../test/webgpu.ts";
 import type { FolderReader } from "../core/ports.ts";
 import type { Backend } from "./backend.ts";
 import { Checkpoint } from "./checkpoint.ts";
 import { LanguageModel } from "./language-model.ts";
 import { WEIGHT_CHOICES, type WeightChoice, weightFormat } from "./load-weights.ts";
-import { decodeFloats, encodeFloats } from "./number-format.ts";
 import { createReferenceBackend } from "./reference/index.ts";
 import { createWebGpuBackend } from "./webgpu/index.ts";
 
@@ -71,23 +69,32 @@ describe("weights of every format", () => {
     expect(bytes[2]! / bytes[0]!).toBeLessThan(0.3);
   });
 
-  test("the device widens bf16 to the bits that the host gives, row by row", async () => {
-    const [rows, width] = [5, 128];
-    const stored = encodeFloats("BF16", randomValues(rows * width, 6));
-    stored.set(encodeFloats("BF16", Float32Array.of(0, -0, 3.3e38, -1e-30)));
-    const values = new Float32Array(rows * width);
-    decodeFloats("BF16", stored, values);
-    const words = new Uint32Array(stored.buffer);
-    const t = gpu.allocateWeight("f32", [rows, width]);
-    for (const [from, to] of [
-      [2, 5],
-      [0, 2],
-    ] as const)
-      gpu.writeBf16!(t, from, words.subarray((from * width) / 2, (to * width) / 2));
-    const bits = (of: Float32Array): Uint32Array => new Uint32Array(of.buffer, of.byteOffset, of.length);
-    expect(bits(await gpu.read(t))).toEqual(bits(values));
-    gpu.free(t);
-    expect(gpu.live().bytes).toBe(0);
+  test("what the device leaves to the host, the host does: the same model, or the error that names the value", async () => {
+    let asked = 0;
+    const leaving: Backend = {
+      ...gpu,
+      weightUpload: { ...gpu.weightUpload!, declined: async () => asked++ === 0 },
+    };
+    expect(await score(leaving, "qwen3-a-bf16", "f32")).toEqual(await score(gpu, "qwen3-a-bf16", "f32"));
+    expect(asked).toBe(1);
+
+    const folder = openModelFixture("qwen3-a-bf16");
+    const { start } = (await Checkpoint.open(folder)).tensors.get("model.layers.1.mlp.up_proj.weight")!;
+    const broken: FolderReader = {
+      ...{ name: folder.name, list: () => folder.list(), size: (file) => folder.size(file) },
+      async read(file, from, to) {
+        const bytes = (await folder.read(file, from, to)).slice();
+        // The 1235th value becomes a NaN.
+        for (const at of [start + 2468, start + 2469])
+          if (file.endsWith(".safetensors") && at >= from && at < to) bytes[at - from] = 0xff;
+        return bytes;
+      },
+    };
+    for (const weights of ["f32", "int8"] as const)
+      await expect(LanguageModel.load(gpu, broken, { weights })).rejects.toThrow(
+        /model\.safetensors, model\.layers\.1\.mlp\.up_proj\.weight: value 1234 is NaN, expected finite weights/,
+      );
+    expect(gpu.live()).toEqual({ tensors: 0, bytes: 0 });
   });
 
   test("an int4 model keeps its embedding and its head in int8, and all of its norms in f32", () => {
@@ -104,33 +111,37 @@ describe("weights of every format", () => {
   });
 });
 
-test("a tensor is read in pieces of at most 4 MiB, of an even number of rows", async () => {
-  const [rows, width] = [2561, 1001];
-  const header = JSON.stringify({
-    w: { dtype: "BF16", shape: [rows, width], data_offsets: [0, rows * width * 2] },
-  });
-  const start = new Uint8Array(8 + header.length);
-  new DataView(start.buffer).setBigUint64(0, BigInt(header.length), true);
-  start.set(new TextEncoder().encode(header), 8);
-  const lengths: number[] = [];
-  const folder: FolderReader = {
-    name: "made",
-    list: async () => ["model.safetensors"],
-    size: async () => start.length + rows * width * 2,
-    async read(_file, from, to) {
-      lengths.push(to - from);
-      return from < start.length ? start.slice(from, to) : new Uint8Array(to - from);
-    },
-  };
-  const checkpoint = await Checkpoint.open(folder);
-  lengths.length = 0;
-  const begins: number[] = [];
-  for await (const { row } of checkpoint.rows("w", [rows, width])) begins.push(row);
-  expect(begins).toEqual([0, 2094]);
-  expect(lengths).toEqual([2094 * width * 2, (rows - 2094) * width * 2]);
-  const abort = new AbortController();
-  await expect(async () => {
-    for await (const _ of checkpoint.rows("w", [rows, width], abort.signal))
-      abort.abort(new Error("stopped"));
-  }).rejects.toThrow("stopped");
-});
+test.each([
+  [2561, 1001, 2048],
+  [70, 40_000, 52],
+])(
+  "[%i, %i] is read in pieces of at most 4 MiB, of a multiple of 64 rows or an even number of them",
+  async (rows, width, step) => {
+    const header = JSON.stringify({
+      w: { dtype: "BF16", shape: [rows, width], data_offsets: [0, rows * width * 2] },
+    });
+    const start = new Uint8Array(8 + header.length);
+    new DataView(start.buffer).setBigUint64(0, BigInt(header.length), true);
+    start.set(new TextEncoder().encode(header), 8);
+    const folder: FolderReader = {
+      name: "made",
+      list: async () => ["model.safetensors"],
+      size: async () => start.length + rows * width * 2,
+      read: async (_file, from, to) =>
+        from < start.length ? start.slice(from, to) : new Uint8Array(to - from),
+    };
+    const checkpoint = await Checkpoint.open(folder);
+    const pieces = [...checkpoint.rows("w", [rows, width])].map(async ({ row, length, read }) => {
+      expect((await read()).length).toBe(length);
+      return [row, length];
+    });
+    expect(await Promise.all(pieces)).toEqual([
+      [0, step * width * 2],
+      [step, (rows - step) * width * 2],
+    ]);
+    const abort = new AbortController();
+    expect(() => {
+      for (const _ of checkpoint.rows("w", [rows, width], abort.signal)) abort.abort(new Error("stopped"));
+    }).toThrow("stopped");
+  },
+);

@@ -1,7 +1,7 @@
-import { readAhead } from "../core/read-ahead.ts";
+import { inTurn } from "../core/read-ahead.ts";
 import type { Backend } from "./backend.ts";
-import type { Checkpoint } from "./checkpoint.ts";
-import type { FloatFormat } from "./number-format.ts";
+import { type Checkpoint, PIECE, type StoredRows } from "./checkpoint.ts";
+import { type FloatFormat, FORMAT_BYTES } from "./number-format.ts";
 import type { Tensor, WeightFormat } from "./tensor.ts";
 import { packRows, wordOfRow } from "./weight-format.ts";
 import { EMBEDDING, HEAD } from "./weights.ts";
@@ -21,8 +21,10 @@ export const WEIGHT_CHOICES = [
 /** Bytes handed to a device before they are waited for: its queue keeps a copy of each piece until then. */
 const MOST_PENDING = 256 * 2 ** 20;
 
-/** Rows whose width is a multiple of this begin where the device can widen them (`Backend.writeBf16`). */
-const WIDENED = 64;
+/** Pieces of a file that are asked for while one is used. */
+const READ_AHEAD = 3;
+/** Bytes for which fresh memory takes longer than it takes to look for some that was used. */
+const WORTH_REUSING = 2 ** 20;
 
 const STORED: Readonly<Record<FloatFormat, WeightFormat>> = { F32: "f32", F16: "f16", BF16: "bf16" };
 
@@ -41,9 +43,24 @@ export function weightFormat(
   return format === "int4" && (name === EMBEDDING || name === HEAD) ? "int8" : format;
 }
 
+/** A tensor on the device, and the name of what fills it. */
+type Wanted = readonly [Tensor, string];
+
+/** Rows of a tensor that were read, perhaps into `memory`. */
+interface Piece {
+  one: Wanted;
+  rows: StoredRows;
+  bytes: Uint8Array;
+  memory: Uint8Array<ArrayBuffer> | undefined;
+}
+
 /** Brings tensors of a checkpoint to a device piece by piece: no tensor is in the host's memory whole. */
 export class WeightLoader {
   #pending = 0;
+  /** Filled by the device since it was last asked whether it left any of them to the host. */
+  #uploaded = new Set<Wanted>();
+  /** What pieces were read into, for the next ones. */
+  readonly #spare: Uint8Array<ArrayBuffer>[] = [];
 
   constructor(
     private readonly backend: Backend,
@@ -57,27 +74,67 @@ export class WeightLoader {
    * Fills each tensor with the one of that name, as the file is read ahead. An InputError names a value that is not
    * finite or does not fit the format.
    */
-  async fill(wanted: Iterable<readonly [Tensor, string]>): Promise<void> {
-    const { backend, checkpoint } = this;
-    for await (const { t, name, row, bytes, format } of readAhead(this.#pieces(wanted))) {
-      if (t.dtype === "u32") throw new Error(`${name}: weights are not u32`);
-      const width = t.shape.at(-1) ?? 1;
-      const widens = t.dtype === "f32" && format === "BF16" && width % WIDENED === 0;
-      const writeBf16 = widens ? backend.writeBf16 : undefined;
-      const words = packRows(writeBf16 ? "bf16" : t.dtype, width, format, bytes, row, checkpoint.where(name));
-      if (writeBf16) writeBf16(t, row, words);
-      else backend.writeWords(t, wordOfRow(t.dtype, width, row), words);
-      this.#pending += words.byteLength;
-      if (this.#pending >= MOST_PENDING) {
-        await backend.sync();
-        this.#pending = 0;
+  async fill(wanted: Iterable<Wanted>): Promise<void> {
+    const { weightUpload } = this.backend;
+    try {
+      for await (const piece of inTurn(this.#reads(wanted), READ_AHEAD)) {
+        const { one, rows, bytes } = piece;
+        const [t] = one;
+        if (weightUpload?.takes(t, rows.row, rows.length / FORMAT_BYTES[rows.format])) {
+          this.#uploaded.add(one);
+          await weightUpload.write(t, rows.row, rows.format, bytes);
+        } else this.#pack(piece);
+        this.#giveBack(piece);
+        this.#pending += rows.length;
+        if (this.#pending >= MOST_PENDING) await this.#settle();
+        this.onPiece?.(rows.length);
       }
-      this.onPiece?.(bytes.length);
+      await this.#settle();
+    } finally {
+      weightUpload?.release();
     }
   }
 
-  async *#pieces(wanted: Iterable<readonly [Tensor, string]>) {
-    for (const [t, name] of wanted)
-      for await (const piece of this.checkpoint.rows(name, t.shape, this.signal)) yield { t, name, ...piece };
+  /** Waits for the device, and does what it left to the host. */
+  async #settle(): Promise<void> {
+    const { backend } = this;
+    const uploaded = this.#uploaded;
+    this.#uploaded = new Set();
+    this.#pending = 0;
+    if (uploaded.size === 0 || !(await backend.weightUpload!.declined())) {
+      await backend.sync();
+      return;
+    }
+    for await (const piece of inTurn(this.#reads(uploaded), READ_AHEAD)) {
+      this.#pack(piece);
+      this.#giveBack(piece);
+    }
+  }
+
+  /** Brings rows to their tensor's format on the host. */
+  #pack({ one: [t, name], rows: { row, format }, bytes }: Piece): void {
+    if (t.dtype === "u32") throw new Error(`${name}: weights are not u32`);
+    const width = t.shape.at(-1) ?? 1;
+    const words = packRows(t.dtype, width, format, bytes, row, this.checkpoint.where(name));
+    this.backend.writeWords(t, wordOfRow(t.dtype, width, row), words);
+  }
+
+  *#reads(wanted: Iterable<Wanted>): Generator<() => Promise<Piece>, void> {
+    for (const one of wanted) {
+      const [{ shape }, name] = one;
+      for (const rows of this.checkpoint.rows(name, shape, this.signal)) {
+        const memory = rows.length < WORTH_REUSING ? undefined : this.#memory(rows.length);
+        yield async () => ({ one, rows, bytes: await rows.read(memory), memory });
+      }
+    }
+  }
+
+  #memory(bytes: number): Uint8Array<ArrayBuffer> {
+    const place = this.#spare.findIndex(({ length }) => length >= bytes);
+    return place < 0 ? new Uint8Array(Math.max(PIECE, bytes)) : this.#spare.splice(place, 1)[0]!;
+  }
+
+  #giveBack({ memory }: Piece): void {
+    if (memory !== undefined) this.#spare.push(memory);
   }
 }

@@ -21,7 +21,8 @@ const LARGEST_GROUP = { int8: 128, int4: 64 } as const;
 
 /** The largest f32 that an f16 holds after rounding. */
 export const LARGEST_F16 = 65_519;
-const LARGEST_BF16 = 3.3961e38;
+/** The same of a bf16. */
+export const LARGEST_BF16 = (2 - 2 ** -8 - 2 ** -23) * 2 ** 127;
 
 export const WEIGHT_FORMATS = [
   "f32",
@@ -207,9 +208,9 @@ function packInt8(values: Float32Array, from: number, end: number, words: Uint32
   for (let i = from; i < end; i++) most = Math.max(most, Math.abs(values[i]!));
   one[0] = most / 127;
   words[to] = oneBits[0]!;
-  const inverse = one[0]! > 0 ? 1 / one[0]! : 0;
+  const inverse = inverseOf(one[0]!);
   for (let i = from; i < end; i++) {
-    const q = Math.max(-127, Math.min(127, Math.round(values[i]! * inverse)));
+    const q = Math.max(-127, Math.min(127, wholeOf(values[i]! * inverse)));
     const at = i - from;
     const word = to + 1 + (at >> 2);
     words[word] = words[word]! | ((q & 0xff) << (8 * (at & 3)));
@@ -226,16 +227,34 @@ function packInt4(values: Float32Array, from: number, end: number, words: Uint32
   }
   const offset = bf16Bits(low);
   const base = bf16Number(offset);
-  const scale = bf16Bits((high - base) / 15);
-  const step = bf16Number(scale);
+  const scale = bf16Bits(Math.fround(high - base) / 15);
   words[to] = ((scale << 16) | offset) >>> 0;
-  const inverse = step > 0 ? 1 / step : 0;
+  const inverse = inverseOf(bf16Number(scale));
   for (let i = from; i < end; i++) {
-    const q = Math.max(0, Math.min(15, Math.round((values[i]! - base) * inverse)));
+    const q = Math.max(0, Math.min(15, wholeOf(Math.fround(values[i]! - base) * inverse)));
     const at = i - from;
     const word = to + 1 + (at >> 3);
     words[word] = words[word]! | (q << (4 * (at & 7)));
   }
+}
+
+/**
+ * 1 / x of an f32 x > 0, else 0, to 15 bits, which place a value among 255 steps to within 0.01: so short that every device
+ * has the same by integers.
+ */
+function inverseOf(x: number): number {
+  if (!(x > 0)) return 0;
+  one[0] = x;
+  const exponent = oneBits[0]! >>> 23;
+  if (exponent === 0) return 1 / x;
+  const digits = ((oneBits[0]! & 0x7fffff) | 0x800000) >>> 8;
+  return Math.floor(2 ** 31 / digits) * 2 ** (111 - exponent);
+}
+
+/** The nearest whole number of a value as f32, ties to even. */
+function wholeOf(value: number): number {
+  const turn = 1.5 * 2 ** 52;
+  return Math.fround(value) + turn - turn;
 }
 
 function bf16Bits(value: number): number {

@@ -41,9 +41,9 @@ class DiskFolder implements FolderReader {
     return this.#use(file, async (handle) => (await handle.stat()).size);
   }
 
-  async read(file: string, start: number, end: number): Promise<Uint8Array> {
+  async read(file: string, start: number, end: number, into?: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {
     return this.#use(file, async (handle) => {
-      const bytes = new Uint8Array(end - start);
+      const bytes = into?.subarray(0, end - start) ?? new Uint8Array(end - start);
       let done = 0;
       while (done < bytes.length) {
         const { bytesRead } = await handle.read(bytes, done, bytes.length - done, start + done);

@@ -37,7 +37,8 @@ import { transferOperations } from "./transfer.ts";
 import { createTuner, type TuningOptions } from "./tuner.ts";
 import type { MatrixPass, MatrixTiles } from "./tuning.ts";
 import { Tuning, type TuningEntries } from "./tuning.ts";
-import { expandWeight, writeBf16 } from "./weights.ts";
+import { weightUpload } from "./weight-upload.ts";
+import { expandWeight } from "./weights.ts";
 
 export {
   type ComputeDevice,
@@ -168,6 +169,7 @@ export async function createWebGpuBackend(
   const rows = rowOperations(context);
   const pieces = gpuPieces(device, memory, commands, health, elementwise.addInPlace);
   const transfer = transferOperations(device, memory, commands, health, (t) => expandWeight(context, t));
+  const upload = weightUpload(context, device, health, transfer.read);
   const attention = attentionOperations(context, options.attentionTiles);
   const tuner =
     options.tuning === false
@@ -195,7 +197,7 @@ export async function createWebGpuBackend(
       return peakBytes;
     },
     ...transfer,
-    writeBf16: (t, row, words) => writeBf16(context, t, row, words),
+    weightUpload: upload,
     ...linearOperations(context, elementwise.swiglu),
     ...elementwise,
     pieces,
@@ -246,6 +248,7 @@ export async function createWebGpuBackend(
     dispose() {
       health.dispose();
       pieces.release();
+      upload.release();
       memory.reset();
       device.destroy();
       held.clear();

@@ -3,10 +3,9 @@ import { checkPiece, type PieceTransfer, pieceBytes } from "../pieces.ts";
 import bf16 from "./bf16-pieces.wgsl?raw";
 import { type Commands, checkAlive } from "./commands.ts";
 import { groupsOf } from "./context.ts";
-import { type DeviceHealth, MAP_READ, MAP_WRITE, USAGE } from "./device.ts";
+import { type DeviceHealth, MAP_READ, MAP_WRITE } from "./device.ts";
 import { type GpuTensor, type Memory, WINDOW_STEP } from "./memory.ts";
-
-const ALIGNMENT = 16;
+import { StagingBuffers } from "./staging.ts";
 
 /** Pieces of tensors through mapped staging buffers, which are kept from piece to piece until `release`. */
 export function gpuPieces(
@@ -16,28 +15,10 @@ export function gpuPieces(
   health: DeviceHealth,
   addInPlace: Backend<GpuTensor>["addInPlace"],
 ): PieceTransfer<GpuTensor> {
-  const idle: Record<"read" | "write", GPUBuffer[]> = { read: [], write: [] };
-  const usage = {
-    read: USAGE.mapRead | USAGE.copyDestination,
-    write: USAGE.mapWrite | USAGE.copySource,
+  const staging = {
+    read: new StagingBuffers(device, health, "read"),
+    write: new StagingBuffers(device, health, "write"),
   };
-
-  /** A staging buffer of at least so many bytes; afterwards it is kept for the next piece, after an error destroyed. */
-  async function staged(kind: "read" | "write", bytes: number, work: (b: GPUBuffer) => Promise<void>) {
-    health.check();
-    const size = Math.ceil(bytes / ALIGNMENT) * ALIGNMENT;
-    const place = idle[kind].findIndex((buffer) => buffer.size >= size);
-    const [kept] = place < 0 ? [] : idle[kind].splice(place, 1);
-    const buffer = kept ?? device.createBuffer({ size, usage: usage[kind] });
-    try {
-      await work(buffer);
-    } catch (error) {
-      buffer.destroy();
-      // A buffer that could not be made fails when it is mapped: the first error tells why.
-      throw (await health.errors()) ?? error;
-    }
-    idle[kind].push(buffer);
-  }
 
   /** Has `work` change the values at, at + 1, … of a tensor in place. */
   function change(t: GpuTensor, at: number, count: number, work: (part: GpuTensor) => void): void {
@@ -71,40 +52,40 @@ export function gpuPieces(
 
   return {
     read: (t, at, count, format, use) =>
-      staged("read", count * 4, async (staging) => {
+      staging.read.use(count * 4, async (buffer) => {
         checkAlive(t);
         checkPiece(t, t.length, at, count);
         const bytes = pieceBytes(count, format);
         const mapped = wholeWords(bytes);
-        if (format === "f32") commands.copyRaw(t.buffer, at * 4, staging, 0, bytes);
+        if (format === "f32") commands.copyRaw(t.buffer, at * 4, buffer, 0, bytes);
         else
           memory.scope(() => {
             const halves = halvesOf(count);
             change(t, at, count, (part) => run("round_to", "ww", part, halves));
-            commands.copyRaw(halves.buffer, 0, staging, 0, mapped);
+            commands.copyRaw(halves.buffer, 0, buffer, 0, mapped);
           });
         commands.flush();
-        await health.until(staging.mapAsync(MAP_READ, 0, mapped));
-        await use(new Uint8Array(staging.getMappedRange(0, mapped), 0, bytes));
-        staging.unmap();
+        await health.until(buffer.mapAsync(MAP_READ, 0, mapped));
+        await use(new Uint8Array(buffer.getMappedRange(0, mapped), 0, bytes));
+        buffer.unmap();
       }),
 
     write: (t, at, count, format, how, fill) =>
-      staged("write", count * 4, async (staging) => {
+      staging.write.use(count * 4, async (buffer) => {
         checkPiece(t, t.length, at, count);
         const bytes = pieceBytes(count, format);
         const mapped = wholeWords(bytes);
-        await health.until(staging.mapAsync(MAP_WRITE, 0, mapped));
-        await fill(new Uint8Array(staging.getMappedRange(0, mapped), 0, bytes));
-        staging.unmap();
+        await health.until(buffer.mapAsync(MAP_WRITE, 0, mapped));
+        await fill(new Uint8Array(buffer.getMappedRange(0, mapped), 0, bytes));
+        buffer.unmap();
         checkAlive(t);
         if (format === "f32" && how === "replace") {
-          commands.copyRaw(staging, 0, t.buffer, at * 4, bytes);
+          commands.copyRaw(buffer, 0, t.buffer, at * 4, bytes);
           t.version++;
         } else
           memory.scope(() => {
             const given = format === "f32" ? memory.allocate([count], "f32") : halvesOf(count);
-            commands.copyRaw(staging, 0, given.buffer, 0, mapped);
+            commands.copyRaw(buffer, 0, given.buffer, 0, mapped);
             change(t, at, count, (part) => {
               if (format === "f32") addInPlace(part, given);
               else run(`${how}_rounded`, "wr", part, given);
@@ -114,8 +95,8 @@ export function gpuPieces(
       }),
 
     release() {
-      for (const kind of ["read", "write"] as const)
-        for (const buffer of idle[kind].splice(0)) buffer.destroy();
+      staging.read.release();
+      staging.write.release();
     },
   };
 }

@@ -67,18 +67,6 @@ export function expandWeight(context: Context, w: GpuTensor): GpuTensor {
   return y;
 }
 
-/** Rows of bf16 into the f32 tensor [N, …] `to` from row `row` on. The row's place and their values are multiples of 64. */
-export function writeBf16(context: Context, to: GpuTensor, row: number, words: Uint32Array): void {
-  const { memory, commands } = context;
-  const width = elements(to.shape.slice(1));
-  const shape = [(2 * words.length) / width, width];
-  memory.scope(() => {
-    const given = memory.allocate(shape, "bf16");
-    commands.write(given, words);
-    expandRows(context, given, to.window(row * width, shape));
-  });
-}
-
 /** y[r] = w[index[r]], w [N,K] of any format, or [N, …] in f32 or f16; y f32 [index.length, …]. */
 export function gatherWeights(context: Context, w: GpuTensor, index: GpuTensor): GpuTensor {
   const count = index.length;
