@@ -15,6 +15,7 @@
 import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join, resolve } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import type { Browser, Locator, Page } from "playwright";
 import type { ModelConfig } from "../src/tensor/index.ts";
@@ -33,6 +34,8 @@ const { values } = parseArgs({
   },
 });
 const PATIENCE = 600_000;
+/** Milliseconds between two looks at the page while a step is timed. */
+const LOOK_MS = 20;
 /** Its first episode has seven decisions, and is the one that is open. */
 const TASK = "find-non-living-thing|36|easy";
 
@@ -137,7 +140,10 @@ class Session {
 
   /** Waits for a sign that a step has ended well. */
   async until(sign: Locator): Promise<void> {
-    await sign.or(this.#alerts).first().waitFor();
+    // Not by `waitFor`, which looks every half second.
+    const ended = sign.or(this.#alerts).first();
+    for (const began = performance.now(); !(await ended.isVisible()); await delay(LOOK_MS))
+      if (performance.now() - began > PATIENCE) throw new Error(`${sign} did not come`);
     const said = await this.#alerts.allInnerTexts();
     if (said.length > 0) throw new Error(oneLine(said));
   }
