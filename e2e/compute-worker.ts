@@ -101,3 +101,41 @@ export const holdAt = (page: Page, point: Point): Promise<() => Promise<void>> =
 export async function loseDeviceAt(page: Page, point: Point): Promise<void> {
   await prepare(page, point, "lose the device");
 }
+
+/** Runs before the scripts of the page and of its compute workers. */
+function inThread(cores: number): void {
+  Object.defineProperty(navigator, "hardwareConcurrency", { value: cores });
+  const channel = new BroadcastChannel("gcopd-test-digests");
+  globalThis.Worker = class extends Worker {
+    constructor(url: string | URL, options?: WorkerOptions) {
+      super(url, options);
+      if (options?.name === "digest") this.addEventListener("message", () => channel.postMessage("a digest"));
+    }
+  };
+}
+
+/**
+ * The page and its compute workers think that the machine has so many cores, but for a worker that `holdAt` or
+ * `loseDeviceAt` prepares. Call it before them.
+ *
+ * @returns how many digests came from digest workers since the page was opened
+ */
+export async function withCores(
+  page: Page,
+  cores: { page: number; worker: number },
+): Promise<() => Promise<number>> {
+  await page.addInitScript(() => {
+    const counted = { digests: 0 };
+    Object.assign(globalThis, counted);
+    new BroadcastChannel("gcopd-test-digests").onmessage = () => {
+      counted.digests += 1;
+      Object.assign(globalThis, counted);
+    };
+  });
+  await page.addInitScript(inThread, cores.page);
+  await page.route("**/compute.worker-*.js", async (route) => {
+    const response = await route.fetch();
+    await route.fulfill({ response, body: `(${inThread})(${cores.worker});\n${await response.text()}` });
+  });
+  return () => page.evaluate(() => (globalThis as unknown as { digests: number }).digests);
+}

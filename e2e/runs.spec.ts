@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { holdAt } from "./compute-worker.ts";
+import { holdAt, withCores } from "./compute-worker.ts";
 import { dropFiles, OWN_FILES, TASK } from "./own-files.ts";
 import { expectSeen, noteTexts } from "./seen.ts";
 import {
@@ -290,6 +290,7 @@ const keptFiles = (page: Page) =>
   });
 
 test("a run of the page goes on after a reload, from the last checkpoint that is whole", async ({ page }) => {
+  const digests = await withCores(page, { page: 1, worker: 4 });
   await holdAt(page, { at: { step: 3 } });
   await visit(page);
   await openForm(page);
@@ -310,6 +311,8 @@ test("a run of the page goes on after a reload, from the last checkpoint that is
   await expect(detail(page)).toContainText(
     "step 2 is damaged (model.safetensors does not have the SHA-256 that it was written with): went on from the one before",
   );
+  // Of the damaged weights, and of the weights and moments of step 1 and of the four steps since.
+  await expect.poll(digests).toBe(11);
   // Weights and moments of the last checkpoint and the one before. The student of a removed run is here until the page goes.
   expect(await keptFiles(page)).toBe(4);
   page.once("dialog", (asked) => asked.accept());

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { unzipSync } from "fflate";
-import { holdAt } from "./compute-worker.ts";
+import { holdAt, withCores } from "./compute-worker.ts";
 import { dropFiles, EPISODES, jsonLines, OWN_FILES, TASK, upload } from "./own-files.ts";
 import { expectSeen, noteTexts, textsSeen } from "./seen.ts";
 import {
@@ -282,6 +282,7 @@ test("saves into a folder, beside what is there", async ({ page }) => {
 test("a reload keeps the trained student, with a way back; a run's student can be opened again", async ({
   page,
 }) => {
+  const digests = await withCores(page, { page: 4, worker: 1 });
   await openOwn(page);
   await page.getByLabel("Learning rate").fill("1e-3");
   await page.getByLabel("Graph-conditioned passes").fill("0");
@@ -293,6 +294,7 @@ test("a reload keeps the trained student, with a way back; a run's student can b
   await openOwn(page);
   const student = page.getByTestId("model-student");
   await expect(student).toContainText("trained in this browser");
+  await expect.poll(digests).toBe(2);
   await expect(page.getByRole("button", { name: "Save as .zip" })).toBeEnabled();
   // It is the trained one, and one step further still knows where it came from.
   await page.getByLabel("Learning rate").fill("0");

@@ -10,7 +10,7 @@ const root = resolve(dirname(fileURLToPath(import.meta.url)), "..");
 
 /**
  * `import text from "./worker.ts?program"`: that program, bundled for a page's Web Worker, as text. What it imports as
- * `…?url` it asks its own server for, by the file's name.
+ * `…?url` or `…?worker&url` it asks its own server for, by the file's name.
  */
 const programPlugin = {
   name: "program",
@@ -38,9 +38,9 @@ const programPlugin = {
 const urlPlugin = {
   name: "url",
   setup(build) {
-    build.onResolve({ filter: /\?url$/ }, ({ path }) => ({ path, namespace: "url" }));
+    build.onResolve({ filter: /\?(worker&)?url$/ }, ({ path }) => ({ path, namespace: "url" }));
     build.onLoad({ filter: /.*/, namespace: "url" }, ({ path }) => ({
-      contents: `/${basename(path).slice(0, -"?url".length)}`,
+      contents: `/${basename(path).replace(/\?.*/, "")}`,
       loader: "text",
     }));
   },

@@ -1,6 +1,7 @@
 /**
  * Keeps checkpoints as the page's compute worker does, and opens them again.
  */
+import { digestPool } from "../../../src/app/compute/runs/internal/digest-pool.ts";
 import { KeptCheckpoints } from "../../../src/app/compute/worker/kept-checkpoints.ts";
 import { CHECKPOINT_FORMAT } from "../../../src/core/loop/index.ts";
 import { pieces } from "../../../src/core/manifest.ts";
@@ -9,6 +10,8 @@ export interface Ask {
   run: string;
   bytes: number;
   checkpoints: number;
+  /** Null: as many as the page takes on this machine. */
+  digestWorkers: number | null;
 }
 
 /** Seconds of each checkpoint, of the check after a reload, and of reading all once more. */
@@ -36,7 +39,9 @@ const storeOf = (run: string): KeptCheckpoints =>
     () => undefined,
   );
 
-async function kept({ run, bytes, checkpoints }: Ask): Promise<Kept> {
+async function kept({ run, bytes, checkpoints, digestWorkers }: Ask): Promise<Kept> {
+  const size = digestWorkers ?? digestPool.size;
+  digestPool.size = size;
   const chunk = new Uint8Array(CHUNK);
   for (let at = 0; at < CHUNK; at += 2 ** 16) crypto.getRandomValues(chunk.subarray(at, at + 2 ** 16));
   function* chunks(): Generator<Uint8Array> {
@@ -59,6 +64,7 @@ async function kept({ run, bytes, checkpoints }: Ask): Promise<Kept> {
   const read = await seconds(async () => {
     for await (const piece of pieces(folder, NAME, bytes)) if (piece.length === 0) throw new Error("empty");
   });
+  if (digestPool.size !== size) throw new Error("a digest worker failed");
   return { saved, found, read };
 }
 

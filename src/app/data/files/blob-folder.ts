@@ -4,7 +4,7 @@
  */
 import { InputError } from "../../../core/errors.ts";
 import type { FolderReader, FolderWriter } from "../../../core/ports.ts";
-import { type FileSink, isOriginFile, originFiles } from "./origin-files.ts";
+import { type FileSink, readBlob } from "./origin-files.ts";
 import { readShared, type SharedFile, sharedBlob } from "./shared-files.ts";
 
 export interface FolderFiles {
@@ -23,11 +23,8 @@ export interface BlobFolder extends FolderFiles {
 export type FolderFile = Blob | SharedFile;
 
 /** Bytes [start, end). */
-async function part(file: FolderFile, start: number, end: number): Promise<Uint8Array> {
-  if (!(file instanceof Blob)) return readShared(file, start, end);
-  const read = isOriginFile(file) ? await originFiles.read(file.name, start, end) : null;
-  if (read !== null) return read;
-  return new Uint8Array(await file.slice(start, end).arrayBuffer());
+function part(file: FolderFile, start: number, end: number): Promise<Uint8Array> {
+  return file instanceof Blob ? readBlob(file, start, end) : readShared(file, start, end);
 }
 
 /** The whole file as a blob: of one on the worker's disk, a copy. */
@@ -62,8 +59,14 @@ export const PART = 2 ** 26;
 /** A file of at least so many bytes is a large one. */
 const LARGE = 2 ** 20;
 
-/** Looks at a part of a file; the bytes are its own until it returns, not until it resolves. */
-export type OnPart = (file: string, part: Uint8Array) => Promise<void>;
+/**
+ * Looks at a part of a file that has been written. It may keep the part's buffer, and resolves when the next part can be
+ * gathered: in the bytes that it gives, or in new ones.
+ */
+export type OnPart = (
+  file: string,
+  part: Uint8Array<ArrayBuffer>,
+) => Promise<Uint8Array<ArrayBuffer> | undefined>;
 
 /** Collects a written folder; `folder` is null until it is committed, so that a half-written one never shows. */
 export class BlobFolderWriter implements FolderWriter {
@@ -75,12 +78,12 @@ export class BlobFolderWriter implements FolderWriter {
   folder: BlobFolder | null = null;
 
   /**
-   * `onPart` gets each part as it is written: the next is given when it has resolved, while more is gathered. `large` opens
-   * a place for a large file; without one, and for small files, the bytes go into blobs.
+   * `onPart` gets each part once it is written. `large` opens a place for a large file; without one, and for small files,
+   * the bytes go into blobs.
    */
   constructor(
     name: string,
-    onPart: OnPart = async () => {},
+    onPart: OnPart = async (_, part) => part,
     large: () => Promise<FileSink | null> = async () => null,
   ) {
     this.#name = name;
@@ -90,19 +93,15 @@ export class BlobFolderWriter implements FolderWriter {
 
   async write(name: string, chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<void> {
     let sink: FileSink | null = null;
-    let looking = Promise.resolve();
-    for await (const part of inParts(chunks)) {
+    let buffer: Uint8Array<ArrayBuffer> | undefined;
+    for await (const part of inParts(chunks, () => buffer)) {
       if (sink === null) {
         sink = (part.length < LARGE ? null : await this.#large()) ?? new PartBlobs();
         this.#sinks.push(sink);
       }
-      await looking;
-      looking = this.#onPart(name, part);
-      // Told of when it is waited for.
-      looking.catch(() => {});
       await sink.write(part);
+      buffer = await this.#onPart(name, part);
     }
-    await looking;
     this.#files.set(name, (await sink?.close()) ?? new Blob());
   }
 
@@ -164,18 +163,20 @@ async function takenOver(part: Uint8Array<ArrayBuffer>): Promise<Blob> {
   }
 }
 
-/** The same bytes in parts of `PART`, each valid until the next is asked for. */
+/** The same bytes in parts of `PART`. `next` gives the bytes that the one after a whole part is gathered in, if any. */
 async function* inParts(
   chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  next: () => Uint8Array<ArrayBuffer> | undefined,
 ): AsyncGenerator<Uint8Array<ArrayBuffer>, void> {
   let part = new Uint8Array(0);
   let used = 0;
+  let least = 0;
   for await (const chunk of chunks)
     for (let at = 0; at < chunk.length; ) {
       const taken = chunk.subarray(at, at + PART - used);
       if (used + taken.length > part.length) {
         // Small files take no more memory than they need.
-        const larger = new Uint8Array(Math.min(PART, 2 * (used + taken.length)));
+        const larger = new Uint8Array(Math.min(PART, Math.max(least, 2 * (used + taken.length))));
         larger.set(part.subarray(0, used));
         part = larger;
       }
@@ -184,6 +185,8 @@ async function* inParts(
       at += taken.length;
       if (used < PART) continue;
       yield part;
+      part = next() ?? new Uint8Array(0);
+      least = PART;
       used = 0;
     }
   if (used > 0) yield part.subarray(0, used);

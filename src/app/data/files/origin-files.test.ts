@@ -104,7 +104,7 @@ describe("files in the origin's file system", () => {
     const files = thread();
     const writer = new BlobFolderWriter(
       "student",
-      async () => {},
+      async (_, part) => part,
       () => files.create(),
     );
     await writer.write("config.json", [new Uint8Array(7)]);

@@ -26,6 +26,7 @@ import { readAhead } from "../../../../core/read-ahead.ts";
 import { digestOfDigests, sha256Bytes } from "../../../../core/seeded.ts";
 import { type BlobFolder, blobFolder, type OnPart, PART } from "../../../data/files/blob-folder.ts";
 import { originFiles } from "../../../data/files/origin-files.ts";
+import { digestPool, WORTH_A_WORKER } from "./digest-pool.ts";
 import {
   dropCheckpoint,
   type KeptCheckpoint,
@@ -43,23 +44,35 @@ export interface RunCheckpoint {
 
 /**
  * The browser's own SHA-256 wants all bytes at once, and is many times faster than one that does not: a file of more
- * than `whole` bytes has the digest of its parts' digests.
+ * than `whole` bytes has the digest of its parts' digests. Workers read and digest parts side by side, where there are any.
  */
 const byParts =
-  (whole: number): FileDigest =>
+  (files: ReadonlyMap<string, Blob>, whole = PART): FileDigest =>
   async (folder, name, bytes) => {
-    if (bytes <= whole) return sha256Bytes(await folder.read(name, 0, bytes));
+    const length = bytes <= whole ? bytes : PART;
     const digests: string[] = [];
-    for await (const part of readAhead(pieces(folder, name, bytes, PART)))
-      digests.push(await sha256Bytes(part));
+    if (digestPool.size === 0 || bytes < WORTH_A_WORKER) {
+      for await (const part of readAhead(pieces(folder, name, bytes, length)))
+        digests.push(await sha256Bytes(part));
+      return digestOfDigests(digests);
+    }
+    const ranges = Array.from({ length: Math.ceil(bytes / length) }, (_, n) => {
+      const [start, end] = [n * length, Math.min(bytes, (n + 1) * length)] as const;
+      return { start, end, digest: digestPool.ofRange(files.get(name)!, start, end) };
+    });
+    try {
+      for (const { start, end, digest } of ranges)
+        digests.push((await digest) ?? (await sha256Bytes(await folder.read(name, start, end))));
+    } finally {
+      // Nobody reads the file any more when this ends.
+      await Promise.all(ranges.map(({ digest }) => digest));
+    }
     return digestOfDigests(digests);
   };
 
-const digest = byParts(PART);
-
 /** As earlier versions of the page digested files of more than `PART`, the latest first. */
-const EARLIER_DIGESTS: readonly FileDigest[] = [
-  byParts(2 ** 28),
+const earlierDigests = (files: ReadonlyMap<string, Blob>): readonly FileDigest[] => [
+  byParts(files, 2 ** 28),
   async (folder, name, bytes) => {
     const hash = sha256.create();
     for await (const piece of pieces(folder, name, bytes)) hash.update(piece);
@@ -69,19 +82,35 @@ const EARLIER_DIGESTS: readonly FileDigest[] = [
 
 /** Digests that are taken as files are written: reading them back takes as long again. */
 export class WrittenDigests {
-  readonly #parts = new Map<string, string[]>();
+  /** By file. A null stands for a part that was lost with its worker. */
+  readonly #parts = new Map<string, Promise<string | null>[]>();
+  readonly #open = new Set<Promise<string | null>>();
+  #buffers: Uint8Array<ArrayBuffer>[] = [];
 
   /** Takes the next part of a file; a `BlobFolderWriter` gives them. */
   readonly add: OnPart = async (file, part) => {
-    const digests = this.#parts.get(file) ?? [];
-    this.#parts.set(file, digests);
-    digests.push(await sha256Bytes(part));
+    while (this.#open.size >= Math.max(1, digestPool.size)) await Promise.race(this.#open);
+    const sent = digestPool.size > 0 && part.length >= WORTH_A_WORKER;
+    const digest = sent ? this.#sent(part) : sha256Bytes(part);
+    this.#open.add(digest);
+    const closed = (): boolean => this.#open.delete(digest);
+    digest.then(closed, closed);
+    this.#parts.set(file, [...(this.#parts.get(file) ?? []), digest]);
+    return sent ? this.#buffers.pop() : part;
   };
 
-  /** What `digest` gives for a file; null for one that has to be read. */
-  of(file: string): string | null {
-    const digests = this.#parts.get(file);
-    return digests === undefined ? null : digestOfDigests(digests);
+  /** What `byParts` gives for a file; null for one that has to be read. */
+  async of(file: string): Promise<string | null> {
+    const parts = this.#parts.get(file);
+    if (parts === undefined) return null;
+    const digests = await Promise.all(parts);
+    return digests.every((digest) => digest !== null) ? digestOfDigests(digests) : null;
+  }
+
+  async #sent(part: Uint8Array<ArrayBuffer>): Promise<string | null> {
+    const answer = await digestPool.ofBytes(part);
+    if (answer?.bytes?.length === PART) this.#buffers.push(answer.bytes);
+    return answer?.sha256 ?? null;
   }
 }
 
@@ -103,8 +132,9 @@ export async function keepRunCheckpoint(
   files.set(STATE_FILE, new Blob([stateText(state)]));
   const listed: ManifestFiles = {};
   const reader = blobFolder({ ...folder, files });
+  const digest = byParts(files);
   for (const [name, { size }] of files)
-    listed[name] = { bytes: size, sha256: written.of(name) ?? (await digest(reader, name, size)) };
+    listed[name] = { bytes: size, sha256: (await written.of(name)) ?? (await digest(reader, name, size)) };
   files.set(MANIFEST, new Blob([manifestText(listed)]));
   const checkpoint = { id: `${run}/${String(state.step).padStart(8, "0")}`, files };
   let lost = false;
@@ -175,9 +205,9 @@ async function opened(kept: KeptCheckpoint): Promise<RunCheckpoint | string> {
 async function checked(kept: KeptCheckpoint, files: Map<string, Blob>): Promise<RunCheckpoint | string> {
   if (!isOld(kept)) {
     const folder = blobFolder({ name: kept.id, files });
-    let damage = await folderDamage(folder, digest);
+    let damage = await folderDamage(folder, byParts(files));
     if ([...files.values()].some(({ size }) => size > PART))
-      for (const earlier of EARLIER_DIGESTS)
+      for (const earlier of earlierDigests(files))
         if (damage !== null) damage = await folderDamage(folder, earlier);
     if (damage !== null) return damage;
   }

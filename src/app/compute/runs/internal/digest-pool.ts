@@ -1,0 +1,126 @@
+/**
+ * SHA-256 of the parts of large files, by a few workers side by side. The browser computes one on the thread that asks for
+ * it, so a single thread uses a single core.
+ */
+import { startWorker } from "../../../base/worker/start-worker.ts";
+import type { DigestAnswer, DigestAsk } from "./digest.worker.ts";
+import digestScript from "./digest.worker.ts?worker&url";
+
+/** Each has a part of 64 MiB in memory. */
+const MOST_WORKERS = 4;
+/** Milliseconds without work after which the workers end. */
+const IDLE_MS = 5_000;
+/** Fewer bytes are not worth a worker. */
+export const WORTH_A_WORKER = 2 ** 20;
+
+/** How many digest workers a machine has: one core stays for the thread that asks. With two cores it computes itself. */
+export const digestWorkers = (cores: number): number => (cores <= 2 ? 0 : Math.min(MOST_WORKERS, cores - 1));
+
+/** Each thread has one. Its workers start when they are first needed, and end when idle or with the thread. */
+export class DigestPool {
+  readonly #start: () => Worker;
+  /** Those that are started, and those of them that wait for work. */
+  #workers: Worker[] = [];
+  #free: Worker[] = [];
+  /** Asks that wait for a worker; null tells them that there is none. */
+  #waiting: ((worker: Worker | null) => void)[] = [];
+  #idle: ReturnType<typeof setTimeout> | undefined;
+
+  /**
+   * @param size workers at most. None: whoever asks is told to compute. The pool sets it to none when one of them fails,
+   *   as where the browser lets a worker start no other.
+   */
+  constructor(
+    public size: number,
+    start = () => startWorker(digestScript, "digest"),
+  ) {
+    this.#start = start;
+  }
+
+  /** Digest of bytes [start, end) of a file; null where no worker could tell. The caller holds the file until then. */
+  async ofRange(file: Blob, start: number, end: number): Promise<string | null> {
+    return (await this.#ask({ file, start, end }))?.sha256 ?? null;
+  }
+
+  /** Digest of bytes whose buffer goes to a worker, and comes back with the digest; null where it is lost. */
+  ofBytes(bytes: Uint8Array<ArrayBuffer>): Promise<DigestAnswer | null> {
+    return this.#ask({ bytes });
+  }
+
+  async #ask(ask: DigestAsk): Promise<DigestAnswer | null> {
+    const worker = await this.#worker();
+    if (worker === null) return null;
+    try {
+      const answer = await answered(worker, ask);
+      this.#hand(worker);
+      return answer;
+    } catch {
+      this.#giveUp(worker);
+      return null;
+    }
+  }
+
+  /** A worker that has nothing to do. */
+  async #worker(): Promise<Worker | null> {
+    if (this.size === 0) return null;
+    clearTimeout(this.#idle);
+    const free = this.#free.pop();
+    if (free !== undefined) return free;
+    if (this.#workers.length >= this.size) return new Promise((resolve) => this.#waiting.push(resolve));
+    try {
+      const worker = this.#start();
+      this.#workers.push(worker);
+      return worker;
+    } catch {
+      this.#giveUp();
+      return null;
+    }
+  }
+
+  /** Gives a worker that has answered to the next who waits. */
+  #hand(worker: Worker): void {
+    const next = this.#waiting.shift();
+    if (next !== undefined) {
+      next(worker);
+      return;
+    }
+    this.#free.push(worker);
+    this.#endIfIdle();
+  }
+
+  /** The workers that still compute may finish. */
+  #giveUp(failed?: Worker): void {
+    this.size = 0;
+    failed?.terminate();
+    this.#workers = this.#workers.filter((worker) => worker !== failed);
+    for (const tell of this.#waiting.splice(0)) tell(null);
+    this.#endIfIdle();
+  }
+
+  #endIfIdle(): void {
+    if (this.#free.length < this.#workers.length) return;
+    clearTimeout(this.#idle);
+    this.#idle = setTimeout(() => {
+      for (const worker of this.#workers) worker.terminate();
+      this.#workers = [];
+      this.#free = [];
+    }, IDLE_MS);
+  }
+}
+
+/** @throws where the worker cannot start or fails */
+function answered(worker: Worker, ask: DigestAsk): Promise<DigestAnswer> {
+  return new Promise((resolve, reject) => {
+    worker.onmessage = ({ data }: MessageEvent<DigestAnswer>) => resolve(data);
+    worker.onmessageerror = reject;
+    worker.onerror = (event) => {
+      // The work is done elsewhere: nobody need be told.
+      event.preventDefault();
+      reject(event);
+    };
+    worker.postMessage(ask, "bytes" in ask ? [ask.bytes.buffer] : []);
+  });
+}
+
+// Node 20, where unit tests load this, has no `navigator`.
+export const digestPool = new DigestPool(digestWorkers(globalThis.navigator?.hardwareConcurrency ?? 1));
