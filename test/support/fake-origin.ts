@@ -3,7 +3,9 @@
 class FakeFile {
   readonly kind = "file";
   bytes = new Uint8Array(0);
-  locked = false;
+  /** Handles that are open: one that writes, or any number of those that only read. */
+  open = 0;
+  #writing = false;
 
   constructor(
     readonly name: string,
@@ -13,10 +15,15 @@ class FakeFile {
   async getFile(): Promise<File> {
     return new File([this.bytes], this.name);
   }
-  async createSyncAccessHandle() {
-    if (this.locked) throw new DOMException("locked", "NoModificationAllowedError");
-    this.locked = true;
+  async createSyncAccessHandle({ mode = "readwrite" }: { mode?: "readwrite" | "read-only" } = {}) {
+    const writing = mode === "readwrite";
+    if (this.#writing || (writing && this.open > 0))
+      throw new DOMException("locked", "NoModificationAllowedError");
+    this.#writing = writing;
+    this.open += 1;
+    let closed = false;
     return {
+      mode,
       truncate: (size: number) => this.#resize(size),
       write: (chunk: Uint8Array, { at }: { at: number }) => {
         this.#resize(Math.max(this.bytes.length, at + chunk.length));
@@ -24,13 +31,17 @@ class FakeFile {
         return chunk.length;
       },
       read: (into: Uint8Array, { at }: { at: number }) => {
+        if (closed) throw new DOMException("closed", "InvalidStateError");
         const found = this.bytes.subarray(at, at + into.length);
         into.set(found);
         return found.length;
       },
       flush: () => {},
       close: () => {
-        this.locked = false;
+        if (closed) return;
+        closed = true;
+        this.open -= 1;
+        this.#writing = false;
       },
     };
   }
@@ -66,8 +77,11 @@ class FakeFolder {
   }
   async removeEntry(name: string): Promise<void> {
     const entry = this.entries.get(name);
-    if (!this.entries.delete(name)) throw new DOMException(name, "NotFoundError");
-    entry?.free();
+    if (entry === undefined) throw new DOMException(name, "NotFoundError");
+    if (entry instanceof FakeFile && entry.open > 0)
+      throw new DOMException(name, "NoModificationAllowedError");
+    this.entries.delete(name);
+    entry.free();
   }
   free(): void {
     for (const entry of this.entries.values()) entry.free();

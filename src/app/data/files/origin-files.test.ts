@@ -48,6 +48,27 @@ describe("files in the origin's file system", () => {
     expect(await thread().read("kept-0", 0, 1)).toBeNull();
   });
 
+  it("are read by one handle for as long as their thread has them, and by others beside", async () => {
+    const worker = thread();
+    const file = await kept(worker, [1, 2, 3]);
+    const folder = await disk.handle.getDirectoryHandle("kept-files");
+    const handle = (await folder.getFileHandle(file.name)) as unknown as { open: number };
+    const opened = vi.spyOn(await folder.getFileHandle(file.name), "createSyncAccessHandle");
+    const reads = await Promise.all([0, 1, 2].map((at) => worker.read(file.name, at, at + 1)));
+    expect(reads).toEqual([1, 2, 3].map((byte) => Uint8Array.of(byte)));
+    opened.mockClear();
+    const into = new Uint8Array(2);
+    expect((await worker.read(file.name, 1, 3, into))?.buffer).toBe(into.buffer);
+    expect([[...into], opened.mock.calls.length, handle.open]).toEqual([[2, 3], 0, 1]);
+    // A thread without a hold leaves nothing open.
+    expect(await thread().read(file.name, 0, 1)).toEqual(Uint8Array.of(1));
+    expect(handle.open).toBe(1);
+    await worker.letGo([file]);
+    expect(handle.open).toBe(0);
+    await worker.sweep(names());
+    expect(await lies(file)).toBe(false);
+  });
+
   it("go when no record names them and no thread has them", async () => {
     const [worker, page, later] = [thread(), thread(), thread()];
     const [named, had, dropped, mine] = [

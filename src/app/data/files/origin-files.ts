@@ -14,8 +14,9 @@ export interface FileSink {
 }
 
 /** What TypeScript's library lacks: several threads may read a file at the same time. */
+type ReadAccess = FileSystemSyncAccessHandle & { readonly mode?: string };
 type ReadOnly = FileSystemFileHandle & {
-  createSyncAccessHandle?(options: { mode: "read-only" }): Promise<FileSystemSyncAccessHandle>;
+  createSyncAccessHandle?(options: { mode: "read-only" }): Promise<ReadAccess>;
 };
 
 const FOLDER = "kept-files";
@@ -37,6 +38,8 @@ interface Hold {
 export class OriginFiles {
   readonly #holds = new Map<string, Set<Hold>>();
   readonly #byFile = new WeakMap<File, Hold>();
+  /** What this thread reads files by that it holds: to open one takes several messages to the browser's own process. */
+  readonly #access = new Map<string, ReadAccess>();
   /** Lets go of a file once its objects in this thread are garbage. */
   readonly #collected = new FinalizationRegistry<Hold>((hold) => this.#release(hold));
 
@@ -113,20 +116,35 @@ export class OriginFiles {
     end: number,
     into?: Uint8Array<ArrayBuffer>,
   ): Promise<Uint8Array<ArrayBuffer> | null> {
-    const folder = await this.#folder();
-    let access: FileSystemSyncAccessHandle | undefined;
+    let access: ReadAccess | null = null;
     try {
-      const handle: ReadOnly | undefined = await folder?.getFileHandle(name);
-      access = await handle?.createSyncAccessHandle?.({ mode: "read-only" });
-      if (access === undefined) return null;
+      access = await this.#readAccess(name);
+      if (access === null) return null;
       const bytes = into ?? new Uint8Array(end - start);
       return bytes.subarray(0, access.read(bytes, { at: start }));
     } catch {
       // The file itself tells what is wrong with it.
       return null;
     } finally {
-      access?.close();
+      if (!this.#access.has(name)) access?.close();
     }
+  }
+
+  /** Opens a file for reading. The handle is kept for as long as this thread holds the file, if others can read it then, too. */
+  async #readAccess(name: string): Promise<ReadAccess | null> {
+    const kept = this.#access.get(name);
+    if (kept !== undefined) return kept;
+    const folder = await this.#folder();
+    const handle: ReadOnly | undefined = await folder?.getFileHandle(name);
+    const access = (await handle?.createSyncAccessHandle?.({ mode: "read-only" })) ?? null;
+    const first = this.#access.get(name);
+    if (first !== undefined) {
+      access?.close();
+      return first;
+    }
+    const held = (this.#holds.get(name)?.size ?? 0) > 0;
+    if (held && access?.mode === "read-only") this.#access.set(name, access);
+    return access;
   }
 
   /** Holds files that another thread sent; it must keep its own hold until this resolves. */
@@ -206,12 +224,20 @@ export class OriginFiles {
   }
 
   #release(hold: Hold): void {
+    const holds = this.#holds.get(hold.name);
+    holds?.delete(hold);
+    if (holds === undefined || holds.size === 0) this.#endReading(hold.name);
     hold.release();
-    this.#holds.get(hold.name)?.delete(hold);
+  }
+
+  #endReading(name: string): void {
+    this.#access.get(name)?.close();
+    this.#access.delete(name);
   }
 
   /** Ends all holds of this thread on a file; resolves when others can remove it. */
   async #letGo(name: string): Promise<void> {
+    this.#endReading(name);
     for (const { release, released } of this.#holds.get(name) ?? []) {
       release();
       await released;
