@@ -11,7 +11,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { parseArgs } from "node:util";
-import digestProgram from "../src/app/compute/runs/internal/digest.worker.ts?program";
+import fileProgram from "../src/app/data/files/internal/file.worker.ts?program";
 import { profilePage, withBrowser } from "./support/browser/built-page.ts";
 import type { Ask, Kept } from "./support/browser/keeping-worker.ts";
 import program from "./support/browser/keeping-worker.ts?program";
@@ -50,7 +50,7 @@ const ways: Way[] = values["digest-workers"]?.split(",").map((count) => ({
 const scripts = new Map([
   ["/files.js", program],
   ["/blobs.js", `delete StorageManager.prototype.getDirectory;\n${program}`],
-  ["/digest.worker.ts", digestProgram],
+  ["/file.worker.ts", fileProgram],
 ]);
 // On the loopback, where the page may keep files.
 const server = createServer(({ url }, response) => {

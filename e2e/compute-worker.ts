@@ -109,7 +109,10 @@ function inThread(cores: number): void {
   globalThis.Worker = class extends Worker {
     constructor(url: string | URL, options?: WorkerOptions) {
       super(url, options);
-      if (options?.name === "digest") this.addEventListener("message", () => channel.postMessage("a digest"));
+      if (options?.name !== "files") return;
+      this.addEventListener("message", ({ data }) => {
+        if (data.sha256 !== null) channel.postMessage("a digest");
+      });
     }
   };
 }
@@ -118,7 +121,7 @@ function inThread(cores: number): void {
  * The page and its compute workers think that the machine has so many cores, but for a worker that `holdAt` or
  * `loseDeviceAt` prepares. Call it before them.
  *
- * @returns how many digests came from digest workers since the page was opened
+ * @returns how many digests came from file workers since the page was opened
  */
 export async function withCores(
   page: Page,

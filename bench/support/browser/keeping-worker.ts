@@ -1,8 +1,9 @@
 /**
  * Keeps checkpoints as the page's compute worker does, and opens them again.
  */
-import { digestPool } from "../../../src/app/compute/runs/internal/digest-pool.ts";
+
 import { KeptCheckpoints } from "../../../src/app/compute/worker/kept-checkpoints.ts";
+import { fileWorkers } from "../../../src/app/data/files/file-workers.ts";
 import { CHECKPOINT_FORMAT } from "../../../src/core/loop/index.ts";
 import { pieces } from "../../../src/core/manifest.ts";
 
@@ -40,8 +41,8 @@ const storeOf = (run: string): KeptCheckpoints =>
   );
 
 async function kept({ run, bytes, checkpoints, digestWorkers }: Ask): Promise<Kept> {
-  const size = digestWorkers ?? digestPool.size;
-  digestPool.size = size;
+  const size = digestWorkers ?? fileWorkers.size;
+  fileWorkers.size = size;
   const chunk = new Uint8Array(CHUNK);
   for (let at = 0; at < CHUNK; at += 2 ** 16) crypto.getRandomValues(chunk.subarray(at, at + 2 ** 16));
   function* chunks(): Generator<Uint8Array> {
@@ -64,7 +65,7 @@ async function kept({ run, bytes, checkpoints, digestWorkers }: Ask): Promise<Ke
   const read = await seconds(async () => {
     for await (const piece of pieces(folder, NAME, bytes)) if (piece.length === 0) throw new Error("empty");
   });
-  if (digestPool.size !== size) throw new Error("a digest worker failed");
+  if (fileWorkers.size !== size) throw new Error("a digest worker failed");
   return { saved, found, read };
 }
 

@@ -25,8 +25,9 @@ import {
 import { readAhead } from "../../../../core/read-ahead.ts";
 import { digestOfDigests, sha256Bytes } from "../../../../core/seeded.ts";
 import { type BlobFolder, blobFolder, type OnPart, PART } from "../../../data/files/blob-folder.ts";
+import { fileWorkers, WORTH_A_WORKER } from "../../../data/files/file-workers.ts";
 import { originFiles } from "../../../data/files/origin-files.ts";
-import { digestPool, WORTH_A_WORKER } from "./digest-pool.ts";
+
 import {
   dropCheckpoint,
   type KeptCheckpoint,
@@ -51,14 +52,14 @@ const byParts =
   async (folder, name, bytes) => {
     const length = bytes <= whole ? bytes : PART;
     const digests: string[] = [];
-    if (digestPool.size === 0 || bytes < WORTH_A_WORKER) {
+    if (fileWorkers.size === 0 || bytes < WORTH_A_WORKER) {
       for await (const part of readAhead(pieces(folder, name, bytes, length)))
         digests.push(await sha256Bytes(part));
       return digestOfDigests(digests);
     }
     const ranges = Array.from({ length: Math.ceil(bytes / length) }, (_, n) => {
       const [start, end] = [n * length, Math.min(bytes, (n + 1) * length)] as const;
-      return { start, end, digest: digestPool.ofRange(files.get(name)!, start, end) };
+      return { start, end, digest: fileWorkers.digestOf(files.get(name)!, start, end) };
     });
     try {
       for (const { start, end, digest } of ranges)
@@ -89,8 +90,8 @@ export class WrittenDigests {
 
   /** Takes the next part of a file; a `BlobFolderWriter` gives them. */
   readonly add: OnPart = async (file, part) => {
-    while (this.#open.size >= Math.max(1, digestPool.size)) await Promise.race(this.#open);
-    const sent = digestPool.size > 0 && part.length >= WORTH_A_WORKER;
+    while (this.#open.size >= Math.max(1, fileWorkers.size)) await Promise.race(this.#open);
+    const sent = fileWorkers.size > 0 && part.length >= WORTH_A_WORKER;
     const digest = sent ? this.#sent(part) : sha256Bytes(part);
     this.#open.add(digest);
     const closed = (): boolean => this.#open.delete(digest);
@@ -108,7 +109,7 @@ export class WrittenDigests {
   }
 
   async #sent(part: Uint8Array<ArrayBuffer>): Promise<string | null> {
-    const answer = await digestPool.ofBytes(part);
+    const answer = await fileWorkers.digestBytes(part);
     if (answer?.bytes?.length === PART) this.#buffers.push(answer.bytes);
     return answer?.sha256 ?? null;
   }

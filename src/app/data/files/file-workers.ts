@@ -1,23 +1,23 @@
 /**
- * SHA-256 of the parts of large files, by a few workers side by side. The browser computes one on the thread that asks for
- * it, so a single thread uses a single core.
+ * Reading of large files and SHA-256 of their parts, by a few workers side by side: the browser does each on the thread that
+ * asks for it, so a single thread uses a single core.
  */
-import { startWorker } from "../../../base/worker/start-worker.ts";
-import type { DigestAnswer, DigestAsk } from "./digest.worker.ts";
-import digestScript from "./digest.worker.ts?worker&url";
+import { startWorker } from "../../base/worker/start-worker.ts";
+import type { FileAnswer, FileAsk } from "./internal/file.worker.ts";
+import script from "./internal/file.worker.ts?worker&url";
 
-/** Each has a part of 64 MiB in memory. */
+/** Each may have a part of 64 MiB in memory. */
 const MOST_WORKERS = 4;
 /** Milliseconds without work after which the workers end. */
 const IDLE_MS = 5_000;
 /** Fewer bytes are not worth a worker. */
 export const WORTH_A_WORKER = 2 ** 20;
 
-/** How many digest workers a machine has: one core stays for the thread that asks. With two cores it computes itself. */
-export const digestWorkers = (cores: number): number => (cores <= 2 ? 0 : Math.min(MOST_WORKERS, cores - 1));
+/** How many file workers a machine has: one core stays for the thread that asks. With two cores it computes itself. */
+export const fileWorkersOf = (cores: number): number => (cores <= 2 ? 0 : Math.min(MOST_WORKERS, cores - 1));
 
 /** Each thread has one. Its workers start when they are first needed, and end when idle or with the thread. */
-export class DigestPool {
+export class FileWorkers {
   readonly #start: () => Worker;
   /** Those that are started, and those of them that wait for work. */
   #workers: Worker[] = [];
@@ -32,22 +32,30 @@ export class DigestPool {
    */
   constructor(
     public size: number,
-    start = () => startWorker(digestScript, "digest"),
+    start = () => startWorker(script, "files"),
   ) {
     this.#start = start;
   }
 
-  /** Digest of bytes [start, end) of a file; null where no worker could tell. The caller holds the file until then. */
-  async ofRange(file: Blob, start: number, end: number): Promise<string | null> {
-    return (await this.#ask({ file, start, end }))?.sha256 ?? null;
+  /**
+   * Bytes [start, end) of a file, fewer at its end; null where no worker could read them. The caller holds the file until
+   * then, as in `digestOf`.
+   */
+  async read(file: Blob, start: number, end: number): Promise<Uint8Array<ArrayBuffer> | null> {
+    return (await this.#ask({ file, start, end, wanted: "bytes" }))?.bytes ?? null;
+  }
+
+  /** Digest of bytes [start, end) of a file; null where no worker could tell. */
+  async digestOf(file: Blob, start: number, end: number): Promise<string | null> {
+    return (await this.#ask({ file, start, end, wanted: "digest" }))?.sha256 ?? null;
   }
 
   /** Digest of bytes whose buffer goes to a worker, and comes back with the digest; null where it is lost. */
-  ofBytes(bytes: Uint8Array<ArrayBuffer>): Promise<DigestAnswer | null> {
+  digestBytes(bytes: Uint8Array<ArrayBuffer>): Promise<FileAnswer | null> {
     return this.#ask({ bytes });
   }
 
-  async #ask(ask: DigestAsk): Promise<DigestAnswer | null> {
+  async #ask(ask: FileAsk): Promise<FileAnswer | null> {
     const worker = await this.#worker();
     if (worker === null) return null;
     try {
@@ -109,9 +117,9 @@ export class DigestPool {
 }
 
 /** @throws where the worker cannot start or fails */
-function answered(worker: Worker, ask: DigestAsk): Promise<DigestAnswer> {
+function answered(worker: Worker, ask: FileAsk): Promise<FileAnswer> {
   return new Promise((resolve, reject) => {
-    worker.onmessage = ({ data }: MessageEvent<DigestAnswer>) => resolve(data);
+    worker.onmessage = ({ data }: MessageEvent<FileAnswer>) => resolve(data);
     worker.onmessageerror = reject;
     worker.onerror = (event) => {
       // The work is done elsewhere: nobody need be told.
@@ -123,4 +131,4 @@ function answered(worker: Worker, ask: DigestAsk): Promise<DigestAnswer> {
 }
 
 // Node 20, where unit tests load this, has no `navigator`.
-export const digestPool = new DigestPool(digestWorkers(globalThis.navigator?.hardwareConcurrency ?? 1));
+export const fileWorkers = new FileWorkers(fileWorkersOf(globalThis.navigator?.hardwareConcurrency ?? 1));

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { CHECKPOINT_FORMAT, type CheckpointState } from "../../../../core/loop/index.ts";
-import { BlobFolderWriter, PART } from "../../../data/files/blob-folder.ts";
-import type { DigestAnswer, DigestAsk } from "./digest.worker.ts";
-import { digestPool, digestWorkers } from "./digest-pool.ts";
+import { BlobFolderWriter, blobFolder, PART } from "../../../data/files/blob-folder.ts";
+import { fileWorkers, fileWorkersOf } from "../../../data/files/file-workers.ts";
+import type { FileAnswer, FileAsk } from "../../../data/files/internal/file.worker.ts";
 import type { KeptCheckpoint } from "./page-archive.ts";
 import { keepRunCheckpoint, newestCheckpoint, WrittenDigests } from "./run-checkpoints.ts";
 
@@ -17,7 +17,7 @@ vi.mock("./page-archive.ts", () => ({
 }));
 
 /** What digest workers do with an ask: the worker's own script, run here. */
-type Script = (event: { data: DigestAsk }) => Promise<void>;
+type Script = (event: { data: FileAsk }) => Promise<void>;
 let script: Script;
 /** One worker's script runs at a time, since they all answer by the same global function. */
 let turn: Promise<unknown>;
@@ -25,25 +25,25 @@ let turn: Promise<unknown>;
 let alive: Set<FakeWorker>;
 let most: number;
 let open: number;
-let asked: DigestAsk[];
+let asked: FileAsk[];
 /** What becomes of the ask of a number, counted over all workers; they answer where nothing else is said. */
 let fate: (ask: number) => "answers" | "dies" | "cannot";
 
 class FakeWorker {
-  onmessage: (event: { data: DigestAnswer }) => void = () => {};
+  onmessage: (event: { data: FileAnswer }) => void = () => {};
   onerror: (event: Event) => void = () => {};
 
   constructor(readonly url: string) {
     alive.add(this);
   }
-  postMessage(message: DigestAsk, transfer: Transferable[]): void {
+  postMessage(message: FileAsk, transfer: Transferable[]): void {
     // As in a browser, transferred bytes are gone here.
     const data = structuredClone(message, { transfer });
     most = Math.max(most, ++open);
     const what = fate(asked.push(data));
     turn = turn.then(async () => {
-      let answer: DigestAnswer | undefined;
-      vi.stubGlobal("postMessage", (given: DigestAnswer, options: { transfer: Transferable[] }) => {
+      let answer: FileAnswer | undefined;
+      vi.stubGlobal("postMessage", (given: FileAnswer, options: { transfer: Transferable[] }) => {
         answer = structuredClone(given, options);
       });
       if (what !== "dies") await script({ data });
@@ -66,7 +66,7 @@ beforeEach(async () => {
     script = listener;
   });
   vi.resetModules();
-  await import("./digest.worker.ts");
+  await import("../../../data/files/internal/file.worker.ts");
   [turn, alive, most, open, asked, fate] = [Promise.resolve(), new Set(), 0, 0, [], () => "answers"];
 });
 
@@ -78,7 +78,7 @@ afterEach(async () => {
   vi.unstubAllGlobals();
 });
 
-const SIZES = [0, 5, PART - 1, PART, PART + 1, 3 * PART + 5];
+const SIZES = [0, 5, PART, PART + 5];
 const bytes = new Uint8Array(SIZES.at(-1)!).map((_, n) => n ^ (n >> 8) ^ (n >> 16));
 
 async function keep(digests: WrittenDigests, sizes = SIZES): Promise<string> {
@@ -93,33 +93,58 @@ async function keep(digests: WrittenDigests, sizes = SIZES): Promise<string> {
 
 const find = () => newestCheckpoint("page-000000000000");
 
+describe("a model's own files", () => {
+  const whole = bytes.subarray(0, 3 * 2 ** 20);
+  const files = new Map<string, Blob>([["model.safetensors", new Blob([whole])]]);
+  const read = (start: number, end: number, into?: Uint8Array<ArrayBuffer>) =>
+    blobFolder({ name: "model", files }).read("model.safetensors", start, end, into);
+
+  it("are read by several workers where ranges are large", async () => {
+    fileWorkers.size = 2;
+    const ranges = [0, 1, 2].map((n) => [n * 2 ** 20, (n + 1) * 2 ** 20] as const);
+    const parts = await Promise.all(ranges.map(([start, end]) => read(start, end)));
+    for (const [n, [start, end]] of ranges.entries()) expect(parts[n]).toEqual(whole.slice(start, end));
+    expect([asked.length, most]).toEqual([3, 2]);
+    expect(await read(5, 9)).toEqual(whole.slice(5, 9));
+    expect(asked).toHaveLength(3);
+  });
+
+  it.each([0, 2])("are read by the calling thread where no worker does it (%i)", async (size) => {
+    fate = () => "dies";
+    fileWorkers.size = size;
+    expect(await read(0, 2 ** 20)).toEqual(whole.slice(0, 2 ** 20));
+    expect([fileWorkers.size, asked.length]).toEqual([0, size === 0 ? 0 : 1]);
+    await expect(read(2 ** 21, 2 ** 22)).rejects.toThrow("model/model.safetensors: ends at byte 3145728");
+  });
+});
+
 describe("digests by several workers", () => {
   it("leave a core to the thread that asks, which computes them itself where there are one or two", () => {
-    expect([1, 2, 3, 4, 16].map(digestWorkers)).toEqual([0, 0, 2, 3, 4]);
+    expect([1, 2, 3, 4, 16].map(fileWorkersOf)).toEqual([0, 0, 2, 3, 4]);
   });
 
   it("are those that the calling thread computes, of what is written and of what is read back", async () => {
-    digestPool.size = 0;
+    fileWorkers.size = 0;
     const manifest = await keep(new WrittenDigests());
     expect(asked).toEqual([]);
-    digestPool.size = 2;
+    fileWorkers.size = 2;
     expect((await find())?.state.step).toBe(1);
     // All parts of files that are worth a worker.
     expect(asked.map((ask) => "file" in ask && ask.end - ask.start)).toEqual(
-      [PART - 1, PART, [PART, 1], [PART, PART, PART, 5]].flat(),
+      [PART, PART, 5],
     );
     expect(await keep(new WrittenDigests())).toBe(manifest);
     expect([most, alive.size]).toEqual([2, 2]);
     // Without those that were taken while it was written.
-    digestPool.size = 0;
+    fileWorkers.size = 0;
     expect((await find())?.state.step).toBe(1);
   });
 
   it("go on in the bytes of parts that are done", async () => {
-    digestPool.size = 1;
+    fileWorkers.size = 1;
     const digests = new WrittenDigests();
     expect(await digests.add("a", bytes.slice(0, PART)), "new ones").toBeUndefined();
-    expect((await digests.add("a", bytes.slice(PART, 2 * PART)))?.length).toBe(PART);
+    expect((await digests.add("a", bytes.slice(0, PART)))?.length).toBe(PART);
     const small = bytes.slice(0, 3);
     expect(await digests.add("b", small), "it went to no worker").toBe(small);
     expect(most).toBe(1);
@@ -127,12 +152,12 @@ describe("digests by several workers", () => {
   });
 
   it.each([0, 3])("find a part that is damaged, with %i workers", async (size) => {
-    digestPool.size = size;
-    await keep(new WrittenDigests(), [3 * PART + 5]);
+    fileWorkers.size = size;
+    await keep(new WrittenDigests(), [PART + 5]);
     const { files } = archive.kept as Kept;
-    const name = `file-${3 * PART + 5}`;
+    const name = `file-${PART + 5}`;
     const file = files.get(name)!;
-    const middle = PART + 7;
+    const middle = PART + 2;
     files.set(name, new Blob([file.slice(0, middle), Uint8Array.of(1), file.slice(middle + 1)]));
     await expect(find()).rejects.toThrow(`${name} does not have the SHA-256`);
   });
@@ -142,30 +167,30 @@ describe("digests by several workers", () => {
     ["cannot start", () => "dies", 0],
     ["cannot read a part", (ask) => (ask === 2 ? "cannot" : "answers"), 2],
   ])("are computed by the calling thread where a worker %s", async (_, ends, size) => {
-    digestPool.size = 0;
+    fileWorkers.size = 0;
     const manifest = await keep(new WrittenDigests());
     fate = ends;
-    digestPool.size = 2;
+    fileWorkers.size = 2;
     expect(await keep(new WrittenDigests()), "written").toBe(manifest);
-    expect([digestPool.size, asked.length > 0]).toEqual([size, true]);
+    expect([fileWorkers.size, asked.length > 0]).toEqual([size, true]);
     asked = [];
-    digestPool.size = 2;
+    fileWorkers.size = 2;
     expect((await find())?.state.step, "read back").toBe(1);
-    expect([digestPool.size, asked.length > 0]).toEqual([size, true]);
+    expect([fileWorkers.size, asked.length > 0]).toEqual([size, true]);
   });
 
   it("are computed by the calling thread where the browser starts no worker", async () => {
     vi.stubGlobal("Worker", undefined);
-    digestPool.size = 2;
+    fileWorkers.size = 2;
     await keep(new WrittenDigests(), [PART + 1]);
-    expect(digestPool.size).toBe(0);
-    digestPool.size = 2;
+    expect(fileWorkers.size).toBe(0);
+    fileWorkers.size = 2;
     expect((await find())?.state.step).toBe(1);
-    expect(digestPool.size).toBe(0);
+    expect(fileWorkers.size).toBe(0);
   });
 
   it("of writing that ends early leave no worker behind", async () => {
-    digestPool.size = 2;
+    fileWorkers.size = 2;
     const digests = new WrittenDigests();
     const writer = new BlobFolderWriter("step 1", digests.add);
     function* lost(): Generator<Uint8Array> {
