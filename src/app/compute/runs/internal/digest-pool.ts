@@ -6,7 +6,7 @@ import { startWorker } from "../../../base/worker/start-worker.ts";
 import type { DigestAnswer, DigestAsk } from "./digest.worker.ts";
 import digestScript from "./digest.worker.ts?worker&url";
 
-/** Each has a part of 64 MiB in memory. */
+/** Each has a part of 64 MiB in memory, and a copy of it while the browser computes. */
 const MOST_WORKERS = 4;
 /** Milliseconds without work after which the workers end. */
 const IDLE_MS = 5_000;
@@ -18,7 +18,6 @@ export const digestWorkers = (cores: number): number => (cores <= 2 ? 0 : Math.m
 
 /** Each thread has one. Its workers start when they are first needed, and end when idle or with the thread. */
 export class DigestPool {
-  readonly #start: () => Worker;
   /** Those that are started, and those of them that wait for work. */
   #workers: Worker[] = [];
   #free: Worker[] = [];
@@ -30,12 +29,7 @@ export class DigestPool {
    * @param size workers at most. None: whoever asks is told to compute. The pool sets it to none when one of them fails,
    *   as where the browser lets a worker start no other.
    */
-  constructor(
-    public size: number,
-    start = () => startWorker(digestScript, "digest"),
-  ) {
-    this.#start = start;
-  }
+  constructor(public size: number) {}
 
   /** Digest of bytes [start, end) of a file; null where no worker could tell. The caller holds the file until then. */
   async ofRange(file: Blob, start: number, end: number): Promise<string | null> {
@@ -68,7 +62,7 @@ export class DigestPool {
     if (free !== undefined) return free;
     if (this.#workers.length >= this.size) return new Promise((resolve) => this.#waiting.push(resolve));
     try {
-      const worker = this.#start();
+      const worker = startWorker(digestScript, "digest");
       this.#workers.push(worker);
       return worker;
     } catch {
