@@ -6,7 +6,7 @@ import { startWorker } from "../../base/worker/start-worker.ts";
 import type { FileAnswer, FileAsk } from "./internal/file.worker.ts";
 import script from "./internal/file.worker.ts?worker&url";
 
-/** Each may have a part of 64 MiB in memory. */
+/** Each may have a part of 64 MiB in memory, and a copy of it while the browser computes. */
 const MOST_WORKERS = 4;
 /** Milliseconds without work after which the workers end. */
 const IDLE_MS = 5_000;
@@ -18,7 +18,6 @@ export const fileWorkersOf = (cores: number): number => (cores <= 2 ? 0 : Math.m
 
 /** Each thread has one. Its workers start when they are first needed, and end when idle or with the thread. */
 export class FileWorkers {
-  readonly #start: () => Worker;
   /** Those that are started, and those of them that wait for work. */
   #workers: Worker[] = [];
   #free: Worker[] = [];
@@ -30,12 +29,7 @@ export class FileWorkers {
    * @param size workers at most. None: whoever asks is told to compute. The pool sets it to none when one of them fails,
    *   as where the browser lets a worker start no other.
    */
-  constructor(
-    public size: number,
-    start = () => startWorker(script, "files"),
-  ) {
-    this.#start = start;
-  }
+  constructor(public size: number) {}
 
   /**
    * Bytes [start, end) of a file, fewer at its end; null where no worker could read them. The caller holds the file until
@@ -76,7 +70,7 @@ export class FileWorkers {
     if (free !== undefined) return free;
     if (this.#workers.length >= this.size) return new Promise((resolve) => this.#waiting.push(resolve));
     try {
-      const worker = this.#start();
+      const worker = startWorker(script, "files");
       this.#workers.push(worker);
       return worker;
     } catch {

@@ -41,6 +41,9 @@ describe("files in the origin's file system", () => {
     const file = await kept(thread(), [1, 2, 3]);
     expect(await thread().read(file.name, 1, 3)).toEqual(Uint8Array.of(2, 3));
     expect(await thread().read(file.name, 2, 5), "up to its end").toEqual(Uint8Array.of(3));
+    const into = new Uint8Array(2);
+    expect((await thread().read(file.name, 0, 2, into))?.buffer).toBe(into.buffer);
+    expect(into).toEqual(Uint8Array.of(1, 2));
     const folder = await disk.handle.getDirectoryHandle("kept-files");
     const access = await (await folder.getFileHandle(file.name)).createSyncAccessHandle();
     expect(await thread().read(file.name, 1, 3)).toBeNull();
