@@ -214,7 +214,8 @@ export class LaunchedRuns {
       const now = this.read(record.run.id);
       // It went on while the target was asked, which says nothing of that.
       if (now.target.name !== record.target.name || now.attempt > record.attempt) return record;
-      this.#write({ ...record, run: { ...record.run, title: now.run.title } });
+      const { problem, ...of } = { ...record, run: { ...record.run, title: now.run.title } };
+      this.#write(record.submitted_at === null && problem !== undefined ? { ...of, problem } : of);
       // The target has what was sent.
       if (record.submitted_at !== null) rmSync(this.#payload(record), { force: true });
     } catch (error) {
@@ -286,6 +287,16 @@ export class LaunchedRuns {
     if (record.rewrite) await rewrite(record);
     await launcher.submit(attemptOf(record));
     return this.#note({ ...record, rewrite: false, submitted_at: new Date().toISOString() });
+  }
+
+  /** Whether a fault or a kill came before the files of a launch were packed: it cannot be submitted until they are. */
+  isUnpacked(record: RunRecord): boolean {
+    return record.attempt === 1 && record.submitted_at === null && !isThere(this.#payload(record));
+  }
+
+  /** Writes down why a run was not submitted: who looks at it later asks for the reason, of another worker, too. */
+  noteProblem(record: RunRecord, problem: string): void {
+    if (record.submitted_at === null) this.#note({ ...record, problem });
   }
 
   /** Gives a run another name, on this machine alone. @throws InputError for one that is empty or too long */
