@@ -157,6 +157,20 @@ it("a claim that was made although its answer was lost, as over NFS, is the run'
   expect(run.begun()).toHaveLength(1);
 });
 
+it("what is there and cannot be read is not told as a run that never began", async () => {
+  const run = new TestRun(PLACES["this machine"](), 1);
+  await run.put();
+  const state = async () => (await run.place.launcher.status(run, START)).state;
+  expect(await state()).toBe("never");
+  symlinkSync("attempt-1", run.path());
+  await expect(state()).rejects.toThrow(
+    /the run's folder was not read: .*[Tt]oo many levels of symbolic links/,
+  );
+  rmSync(run.path());
+  mkdirSync(run.path("claim"), { recursive: true });
+  await expect(state()).rejects.toThrow(/the run's folder was not read: .*claim: Is a directory/);
+});
+
 it("a copy of an attempt beside it is not an attempt", async () => {
   const run = new TestRun(PLACES["this machine"](), 1);
   run.go(1);

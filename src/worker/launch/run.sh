@@ -127,13 +127,17 @@ look() {
   echo "latest ${latest:-0}"
   echo "now $(date +%s)"
   if ! cd "$1" 2> /dev/null; then
+    # What is there and cannot be read now is not a run that never began.
+    why=$(LC_ALL=C ls -d "$1/." 2>&1 > /dev/null)
+    case $why in *"No such file"*) ;; *) echo "${why:-$1 cannot be entered}" >&2; exit 72 ;; esac
     printf 'state none\nstdout 0 0 0\nstderr 0 0 0\n\n'
     return
   fi
   # A network file system may show an old folder until it is listed.
-  ls > /dev/null
+  ls > /dev/null || exit 72
   if [ -e cancel ]; then echo "asked cancel"; elif [ -e stop ]; then echo "asked stop"; fi
   if ! read_folder; then
+    [ ! -e claim ] || cat claim > /dev/null || exit 72
     echo "state none"
   else
     echo "begun $at"

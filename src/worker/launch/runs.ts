@@ -490,10 +490,14 @@ export class LaunchedRuns {
     const shell = shellOf(target.is);
     const path = folder.replace(/\/+$/, "");
     const file = `${path}/${RECORD}`;
-    const cat = `echo ${MARK} && cat "$1/${RECORD}" && echo ${MARK} && { cat "$1/${CONFIG}" 2> /dev/null || :; }`;
-    const { code, out } = await script(shell, cat, path);
-    const [, text = "", config = ""] = Buffer.from(out).toString().split(`${MARK}\n`);
-    if (code !== 0) throw new InputError(`${shell.place}: there is no run in ${folder}: expected ${file}`);
+    const cat = `echo ${MARK} && cat "$1/${RECORD}" && echo ${MARK} && { [ ! -e "$1/${CONFIG}" ] || cat "$1/${CONFIG}"; }`;
+    const { code, out, err } = await script(shell, cat, path);
+    const [, text = "", config] = Buffer.from(out).toString().split(`${MARK}\n`);
+    // Without its config it could not go on elsewhere.
+    if (code !== 0 && config !== undefined)
+      throw new InputError(`${shell.place}: ${path}/${CONFIG} was not read: ${err}`);
+    if (config === undefined)
+      throw new InputError(`${shell.place}: there is no run in ${folder}: expected ${file}`);
     const there = { file: `${shell.place}:${file}` };
     const run = checkedBy(runSchema, parseJsonText(text, there), there);
     // Its owner wrote it: it names no other folder, which `stop` or `fetch` would then reach.
