@@ -63,15 +63,15 @@ describe("gcopd launch", () => {
 
     // Another laptop, which knows the target and the folder alone.
     vi.stubEnv("XDG_DATA_HOME", inFolder("other-laptop"));
-    const [config, aside] = [join(folder, "config.json"), join(folder, "aside.json")];
-    renameSync(config, aside);
-    mkdirSync(config);
+    const [sentConfig, aside] = [join(folder, "config.json"), join(folder, "aside.json")];
+    renameSync(sentConfig, aside);
+    mkdirSync(sentConfig);
     expect(await runCli("launch", "import", folder, "--target", "box")).toMatchObject({
       code: 1,
-      err: expect.stringContaining(`${config} was not read: cat: `),
+      err: expect.stringContaining(`${sentConfig} was not read: cat: `),
     });
-    rmSync(config, { recursive: true });
-    renameSync(aside, config);
+    rmSync(sentConfig, { recursive: true });
+    renameSync(aside, sentConfig);
     expect(await runCli("launch", "import", folder, "--target", "box")).toMatchObject({
       code: 0,
       out: `${id}\n`,

@@ -111,6 +111,22 @@ read_folder() {
   return 0
 }
 
+# Seconds since the last beat, or the claim. Both times are those of the file system, by a file that is written now: the
+# clocks of two hosts may differ. Where no file can be written, or its time not be read, they have to do.
+silence() (
+  last=beat
+  [ -e beat ] || last=claim
+  mine=.look.$(hostname).$$
+  { : > "$mine"; } 2> /dev/null
+  written=$(date -r "$mine" +%s 2> /dev/null) before=$(date -r "$last" +%s 2> /dev/null)
+  rm -f "$mine"
+  if [ -n "$written" ] && [ -n "$before" ]; then
+    echo $((written - before))
+  else
+    echo $(($(date +%s) - $(cat beat 2> /dev/null || echo "$at")))
+  fi
+)
+
 # How much of a file to print, from `from`: sets `from`, `size` and `part`.
 extent() {
   size=$(wc -c 2> /dev/null < "$1" || echo 0)
@@ -145,7 +161,7 @@ look() {
     if [ -e exit ]; then
       echo "state exit $(cat exit)"
     elif [ "$host" != "$(hostname)" ]; then
-      echo "state elsewhere $(($(date +%s) - $(cat beat 2> /dev/null || echo "$at")))"
+      echo "state elsewhere $(silence)"
     elif lives "$w" "$ws" || lives "$c" "$cs"; then
       echo "state alive"
     # It may have ended between two questions.
