@@ -1,12 +1,13 @@
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { isThere } from "./file-error.ts";
 
 function find(): { root: string; version: string } {
   let folder = dirname(fileURLToPath(import.meta.url));
   for (;;) {
     const file = join(folder, "package.json");
-    if (existsSync(file)) {
+    if (isThere(file)) {
       const { name, version } = JSON.parse(readFileSync(file, "utf8")) as { name?: string; version?: string };
       if (name === "gcopd") return { root: folder, version: version ?? "0.0.0" };
     }

@@ -10,6 +10,7 @@
  * heads, `G` key/value heads (G divides H), `D` head dimension, `V` vocabulary, `R` response rows. A weight of a
  * linear layer is [out, in], as Hugging Face stores it. Gradients of weights ACCUMULATE into the given tensor.
  */
+import type { DeviceError } from "../core/errors.ts";
 import type { PieceTransfer } from "./pieces.ts";
 import type { DecodeState, Draws, KeyRange, LayerCache, RowSpan, Tensor, WeightFormat } from "./tensor.ts";
 import type { TuningShapes } from "./tuning-shapes.ts";
@@ -106,6 +107,11 @@ export interface Backend<T extends Tensor = Tensor> {
   scope<R>(work: (keep: Keep<T>) => R): R;
   /** Number and bytes of live tensors: tests watch it for leaks. */
   live(): { tensors: number; bytes: number };
+  /**
+   * What went wrong on the device last; absent where nothing did. An error comes to light in the read of whoever asks next:
+   * work beside which another one came is no more right than if it had met it itself.
+   */
+  readonly lastFault?: DeviceError | undefined;
   /** Parts of f32 tensors, to and from the host. */
   readonly pieces: PieceTransfer<T>;
   /**

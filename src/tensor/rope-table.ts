@@ -8,6 +8,8 @@ import type { Tensor } from "./tensor.ts";
 export class RopeTable {
   #length = 0;
   #tables: { cos: Tensor; sin: Tensor } | null = null;
+  /** What had gone wrong on the device before they were made. */
+  #fault: Backend["lastFault"];
 
   constructor(
     private readonly backend: Backend,
@@ -18,8 +20,11 @@ export class RopeTable {
 
   /** Tables of at least `length` positions. Call it outside of a scope: the tables stay. */
   tables(length: number): { cos: Tensor; sin: Tensor } {
-    if (this.#tables !== null && length <= this.#length) return this.#tables;
+    const { lastFault } = this.backend;
+    // Those that were made for a pass that failed may not be there.
+    if (this.#tables !== null && length <= this.#length && lastFault === this.#fault) return this.#tables;
     this.dispose();
+    this.#fault = lastFault;
     this.#length = Math.max(length, Math.min(this.maxPositions, Math.max(256, 2 * length)));
     const half = this.rotarySize / 2;
     const cos = new Float32Array(this.#length * half);

@@ -1,3 +1,4 @@
+import { DeviceError } from "../core/errors.ts";
 import { readAhead } from "../core/read-ahead.ts";
 import type { Backend } from "./backend.ts";
 import { encodeFloats, type FloatFormat } from "./number-format.ts";
@@ -29,5 +30,24 @@ export async function* storedPieces(
 async function* valuesOf(backend: Backend, tensor: Tensor): AsyncGenerator<Float32Array, void> {
   const total = elements(tensor.shape);
   for (let at = 0; at < total; at += READ_AT_ONCE)
-    yield await backend.read(tensor, { at, count: Math.min(READ_AT_ONCE, total - at) });
+    yield await readAgain(backend, tensor, { at, count: Math.min(READ_AT_ONCE, total - at) });
+}
+
+/** Times that a piece is read before its error is believed. */
+const ATTEMPTS = 3;
+
+/** What other work did wrong on the device, and memory that only it took, come to light in a read that is right the next time. */
+async function readAgain(
+  backend: Backend,
+  tensor: Tensor,
+  range: { at: number; count: number },
+): Promise<Float32Array> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await backend.read(tensor, range);
+    } catch (error) {
+      const mayPass = error instanceof DeviceError && error.fault !== "lost";
+      if (!mayPass || attempt === ATTEMPTS) throw error;
+    }
+  }
 }

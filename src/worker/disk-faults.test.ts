@@ -1,18 +1,23 @@
 /** What the worker looks up on the disk, with each of its file operations going wrong once: it answers right, or says that it cannot. */
 import { lutimesSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { OpenAPIHono } from "@hono/zod-openapi";
 import { expect, it, vi } from "vitest";
 import { diskFaults, FAULTS } from "../../test/support/disk-faults.ts";
 import { FAULTED } from "../../test/support/faulted-modules.ts";
 import { InputError } from "../core/errors.ts";
 import { trainConfigSchema } from "../core/loop/train-config.ts";
 import { passingFault } from "../node/file-error.ts";
+import { systemRoutes } from "./api/system.ts";
+import type { DeviceProbe } from "./device/probe.ts";
 import { listShared, sharedFile } from "./files/shared-folder.ts";
-import { ApiError } from "./http/errors.ts";
+import { ApiError, answerError } from "./http/errors.ts";
+import { pageRoutes } from "./http/page.ts";
 import { checkedRequest } from "./job/command.ts";
 import { JobFolders } from "./job/job-folders.ts";
 import { logTail } from "./job/log-tail.ts";
 import { openStore } from "./job/open-store.ts";
 import { planTraining } from "./job/plan.ts";
+import type { JobQueue } from "./job/queue.ts";
 import { listResults, resultFile } from "./job/results.ts";
 import { JobStore } from "./job/store.ts";
 import { StoreFault } from "./job/store-fault.ts";
@@ -155,6 +160,54 @@ it.each<[string, () => void, () => unknown]>([
       },
     );
 });
+
+it.each(FAULTS)(
+  "the page and its sample are there, or it is said what keeps them, through every %s",
+  async (fault) => {
+    // The library that sends the files warns of a folder that it cannot see.
+    vi.spyOn(console, "warn").mockReturnValue();
+    const fill = () => {
+      write("page/index.html", "<head></head>");
+      for (const name of ["sources.jsonl.gz", "episodes.jsonl.gz", "teacher", "student", "tokenizer"])
+        write(`page/sample/${name}`, "");
+    };
+    const answers = async () => {
+      const app = new OpenAPIHono();
+      app.onError(answerError);
+      const none = {} as DeviceProbe & JobQueue;
+      systemRoutes(app, none, none, { jobs: "", page: at("page"), shared: null });
+      const page = pageRoutes({ folder: at("page"), token: null });
+      const faulted = await Promise.all([
+        app.request("/api/files"),
+        page.request("/"),
+        page.request("/sample/teacher", { method: "HEAD" }),
+      ]);
+      return Promise.all(faulted.map(async (answer) => [answer.status, await answer.text()] as const));
+    };
+    await files.each(
+      fault,
+      () => begin(fill),
+      async () => {
+        const told = await answers();
+        // The library that sends the files takes a fault of its own for no.
+        if (files.injected?.name.endsWith("Sync")) return;
+        files.disarm();
+        const whole = await answers();
+        expect(whole.map(([status]) => status)).toEqual([200, 200, 200]);
+        expect(JSON.parse(whole[0]![1]).sample).not.toBeNull();
+        for (const [n, [status, text]] of told.entries()) {
+          if (status === 200) expect(text).toBe(whole[n]![1]);
+          else if (n === 2) expect(status).toBe(503);
+          else
+            expect([status, text]).toEqual([
+              503,
+              expect.stringMatching(/device reports an error|too many open files|no space left/),
+            ]);
+        }
+      },
+    );
+  },
+);
 
 it.each(FAULTS)("a token that is made stays the same once it was told, through every %s", async (fault) => {
   await files.each(

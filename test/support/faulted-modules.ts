@@ -35,8 +35,10 @@ export const FAULTED = {
   "src/worker/job/input-file.test.ts": ["src/worker/job/input-file.ts"],
   "src/worker/disk-faults.test.ts": [
     "src/node/file-error.ts",
+    "src/worker/api/system.ts",
     "src/worker/files/inside.ts",
     "src/worker/files/shared-folder.ts",
+    "src/worker/http/page.ts",
     "src/worker/job/command.ts",
     "src/worker/job/job-folders.ts",
     "src/worker/job/log-tail.ts",

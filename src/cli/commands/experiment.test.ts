@@ -1,8 +1,23 @@
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, expect, it } from "vitest";
+import { afterAll, expect, it, vi } from "vitest";
 import { runCli } from "../../../test/support/cli.ts";
+import { InputError } from "../../core/errors.ts";
+import { lockFolder } from "../../node/lock.ts";
+
+/** What is done when a result is printed. */
+const printing = vi.hoisted(() => ({ line: () => {} }));
+vi.mock("../io.ts", async (original) => {
+  const io = await original<typeof import("../io.ts")>();
+  return {
+    ...io,
+    printLine(text?: string) {
+      printing.line();
+      io.printLine(text);
+    },
+  };
+});
 
 const folder = mkdtempSync(join(tmpdir(), "gcopd-experiment-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -61,7 +76,7 @@ it("refuses a key of a part by its name, before anything is made", async () => {
   expect(() => statSync(out)).toThrow();
 });
 
-it("collects, measures, trains and measures again; the same command changes nothing once it is done", async () => {
+it("collects, measures, trains and measures again; the same command changes nothing once it is done, and the folder is free when it tells", async () => {
   const first = await experiment(config);
   expect(first.err).toContain("part 4 of 4: the student after training");
   expect(first.code).toBe(0);
@@ -77,7 +92,12 @@ it("collects, measures, trains and measures again; the same command changes noth
   const student = readFileSync(join(out, "train/student/model.safetensors"));
   expect(student.equals(readFileSync(join(fixture("tiny-a"), "model.safetensors")))).toBe(false);
 
+  const lines = vi.fn(() => lockFolder(join(out, "lock.sqlite"), new InputError("the folder is not free"))());
+  printing.line = lines;
   const again = await experiment(config);
+  printing.line = () => {};
+  expect(lines).toHaveBeenCalledTimes(3);
+  expect(again.err).not.toContain("not free");
   expect(again.code).toBe(0);
   expect(again.out).toBe(first.out);
   expect(readFileSync(join(out, "train/student/model.safetensors")).equals(student)).toBe(true);

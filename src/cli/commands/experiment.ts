@@ -110,10 +110,11 @@ async function run(options: Options): Promise<void> {
       });
     const parts = experimentParts({ ...config, methods }, inside);
     checkOf(file, () => checkTrainConfig(parts.train), "train.");
-    await inFolder(resolve(out ?? "."), async () => {
+    const tell = await inFolder(resolve(out ?? "."), async () => {
       for (const [name, of] of Object.entries(parts)) await claim(inside(`${name}.json`), of);
-      await runParts(parts, inside);
+      return runParts(parts, inside);
     });
+    tell?.();
     return;
   }
   const grid = { ...config, methods };
@@ -135,47 +136,53 @@ async function run(options: Options): Promise<void> {
     return;
   }
   const whole = parts();
-  await inFolder(resolve(out ?? "."), async () => {
+  const tell = await inFolder(resolve(out ?? "."), async () => {
     await whole.claimKnown();
-    await compare(grid, whole, isBounded ? { atOnce: atOnce ?? 1, minutes, cards } : null);
+    return compare(grid, whole, isBounded ? { atOnce: atOnce ?? 1, minutes, cards } : null);
   });
+  tell?.();
 }
 
+/** Tells what was found. It is called once the folder is free: whoever reads it may start the next command. */
+type Tell = () => void;
+
 /**
- * Runs what is missing of a comparison, and tells what it found. A part that failed sets the exit code, and so does one
- * that the time left.
+ * Runs what is missing of a comparison. A part that failed sets the exit code, and so does one that the time left.
  *
  * @param bounds null for one part after the other, in this process
+ * @returns null when it was interrupted
  */
 async function compare(
   config: ReadExperiment & GridConfig,
   parts: GridParts,
   bounds: Bounds | null,
-): Promise<void> {
+): Promise<Tell | null> {
   const { grid, inside } = parts;
   const unnamed = parts.unnamed();
   const outcome = await runGrid(
     parts,
     bounds === null ? inThisProcess(inside) : await sideBySide(parts, bounds),
   );
-  if (outcome === null) return;
+  if (outcome === null) return null;
   const results = await writeResults(grid, outcome, config.environment.name, inside);
   const costs = costsText(await writeCosts(config, grid, outcome.measured, inside));
   const text = `${resultsText(results)}\n`;
   await writeOut(inside("results.txt"), [text]);
   await writeOut(inside("costs.txt"), [`${costs}\n`]);
-  printLine(`${text}\n${costs}`);
-  if (unnamed.length > 0)
-    progress(
-      `gcopd: ${unnamed.join(", ")}: of a method or seed that the config no longer names, so in no table`,
-    );
   const { deviations } = outcome;
   if (deviations.length > 0)
     process.exitCode = deviations.every(({ kind }) => kind === "time") ? BUDGET_EXIT_CODE : 1;
+  return () => {
+    printLine(`${text}\n${costs}`);
+    if (unnamed.length > 0)
+      progress(
+        `gcopd: ${unnamed.join(", ")}: of a method or seed that the config no longer names, so in no table`,
+      );
+  };
 }
 
 /** Works in the experiment's folder, which no other process may do meanwhile. */
-async function inFolder(out: string, work: () => Promise<void>): Promise<void> {
+async function inFolder<T>(out: string, work: () => Promise<T>): Promise<T> {
   await makeFolder(out);
   const unlock = lockFolder(
     join(out, "lock.sqlite"),
@@ -184,7 +191,7 @@ async function inFolder(out: string, work: () => Promise<void>): Promise<void> {
     }),
   );
   try {
-    await work();
+    return await work();
   } finally {
     unlock();
   }
@@ -192,7 +199,8 @@ async function inFolder(out: string, work: () => Promise<void>): Promise<void> {
 
 type Parts = ReturnType<typeof experimentParts>;
 
-async function runParts(parts: Parts, inside: (name: string) => string): Promise<void> {
+/** @returns null when it was interrupted */
+async function runParts(parts: Parts, inside: (name: string) => string): Promise<Tell | null> {
   const folders = {
     library: inside(EXPERIMENT_PARTS.collect),
     before: inside(EXPERIMENT_PARTS.before),
@@ -200,6 +208,7 @@ async function runParts(parts: Parts, inside: (name: string) => string): Promise
     after: inside(EXPERIMENT_PARTS.after),
   };
   let measured: EvaluationResults | null = null;
+  let tell: Tell | null = null;
   const steps: [what: string, work: () => Promise<void>][] = [
     [
       "the teacher collects the library",
@@ -226,10 +235,12 @@ async function runParts(parts: Parts, inside: (name: string) => string): Promise
             ...watching,
           });
           await writeJson(inside("results.json"), { before: measured, after: results, comparison });
-          printLine(`before: ${figuresText(measured!)}`);
-          printLine(`after: ${figuresText(results)}`);
-          if (comparison !== null) printLine(comparisonText("after", "before", comparison));
-          progress(`gcopd: all figures are in ${inside("results.json")}`);
+          tell = () => {
+            printLine(`before: ${figuresText(measured!)}`);
+            printLine(`after: ${figuresText(results)}`);
+            if (comparison !== null) printLine(comparisonText("after", "before", comparison));
+            progress(`gcopd: all figures are in ${inside("results.json")}`);
+          };
         }),
     ],
   ];
@@ -237,6 +248,7 @@ async function runParts(parts: Parts, inside: (name: string) => string): Promise
     progress(`gcopd: part ${n + 1} of ${steps.length}: ${what}`);
     await work();
     // It was interrupted: the parts that follow need what it did not finish.
-    if (process.exitCode) return;
+    if (process.exitCode) return null;
   }
+  return tell;
 }

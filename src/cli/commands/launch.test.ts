@@ -1,5 +1,14 @@
 /** `gcopd launch` with a program in place of ssh, and a command line that is killed. */
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { delimiter, join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
 import { runCli, startCli } from "../../../test/support/cli.ts";
@@ -54,6 +63,15 @@ describe("gcopd launch", () => {
 
     // Another laptop, which knows the target and the folder alone.
     vi.stubEnv("XDG_DATA_HOME", inFolder("other-laptop"));
+    const [sentConfig, aside] = [join(folder, "config.json"), join(folder, "aside.json")];
+    renameSync(sentConfig, aside);
+    mkdirSync(sentConfig);
+    expect(await runCli("launch", "import", folder, "--target", "box")).toMatchObject({
+      code: 1,
+      err: expect.stringContaining(`${sentConfig} was not read: cat: `),
+    });
+    rmSync(sentConfig, { recursive: true });
+    renameSync(aside, sentConfig);
     expect(await runCli("launch", "import", folder, "--target", "box")).toMatchObject({
       code: 0,
       out: `${id}\n`,

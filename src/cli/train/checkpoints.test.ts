@@ -31,12 +31,35 @@ vi.mock("../io.ts", async (original) => {
   return { ...io, readText };
 });
 
+/** What the disk does not let go of, by a part of its path, and how it says so. */
+const stuck = vi.hoisted(() => new Map<string, { rename?: string; rm?: string }>());
+vi.mock("node:fs/promises", async (original) => {
+  const promises = await original<typeof import("node:fs/promises")>();
+  const refused = (what: "rename" | "rm", path: string) => {
+    for (const [part, { [what]: code }] of stuck)
+      if (code !== undefined && path.includes(part))
+        throw Object.assign(new Error(), { code, syscall: what });
+  };
+  return {
+    ...promises,
+    async rename(from: string, to: string) {
+      refused("rename", from);
+      await promises.rename(from, to);
+    },
+    async rm(path: string, options: object) {
+      refused("rm", path);
+      await promises.rm(path, options);
+    },
+  };
+});
+
 let folder: string;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "gcopd-checkpoints-"));
 });
 afterEach(() => {
   unreadable.clear();
+  stuck.clear();
   rmSync(folder, { recursive: true });
 });
 
@@ -267,5 +290,72 @@ describe("an old checkpoint that cannot be read", () => {
     unreadable.clear();
     await checkpoints.save(rated(6, 30), (writer) => writer.commit());
     expect(kept()).toEqual([2, 6]);
+  });
+});
+
+describe("what cannot be removed", () => {
+  const names = () => readdirSync(folder).map((name) => name.replace(/[0-9a-f]{12}/, "ID"));
+  let notes: string[];
+  const store = () => {
+    notes = [];
+    return new DiskCheckpoints(folder, 1, undefined, undefined, (note) => notes.push(note));
+  };
+  const STAYS = "what is old stays; each new checkpoint tries again to remove it";
+
+  it("an old checkpoint ends no save, is told of once with its path, and goes when it can", async () => {
+    const checkpoints = store();
+    await save(checkpoints, 1);
+    stuck.set("step-00000001", { rename: "EBUSY" });
+    for (const step of [2, 3]) await save(checkpoints, step);
+    expect(names()).toEqual(["step-00000001", "step-00000003"]);
+    expect(notes).toEqual([`${stepFolder(1)}: in use by another program: ${STAYS}`]);
+    expect(await checkpoints.latest()).toMatchObject({ state: state(3), damaged: [] });
+    stuck.clear();
+    await save(checkpoints, 4);
+    expect(names()).toEqual(["step-00000004"]);
+  });
+
+  it("its files neither, in this run and in one that goes on", async () => {
+    const checkpoints = store();
+    await save(checkpoints, 1);
+    stuck.set("step-00000001", { rm: "EACCES" });
+    for (const step of [2, 3]) await save(checkpoints, step);
+    expect(names()).toEqual([".step-00000001.ID.part", "step-00000003"]);
+    expect(notes).toEqual([
+      expect.stringMatching(
+        /\/\.step-00000001\.\w+\.part: may not be written \(permission denied\): what is old/,
+      ),
+    ]);
+    const next = store();
+    expect(await next.latest()).toMatchObject({ state: state(3) });
+    expect(notes).toHaveLength(1);
+    stuck.clear();
+    await save(next, 4);
+    expect(names()).toEqual(["step-00000004"]);
+  });
+
+  it("a damaged one counts for none that is kept", async () => {
+    for (const step of [1, 4]) await save(new DiskCheckpoints(folder, 9), step);
+    rmSync(join(stepFolder(4), "model.safetensors"));
+    const checkpoints = store();
+    await checkpoints.latest();
+    stuck.set("step-00000004", { rename: "EBUSY" });
+    await save(checkpoints, 2);
+    expect(names()).toEqual(["step-00000002", "step-00000004"]);
+    stuck.clear();
+    await save(checkpoints, 3);
+    expect(names()).toEqual(["step-00000003"]);
+  });
+
+  it("one of the same step ends no save that takes its place", async () => {
+    const checkpoints = store();
+    await save(checkpoints, 1);
+    stuck.set(".old", { rm: "EIO" });
+    await save(checkpoints, 1);
+    expect(names()).toEqual([".step-00000001.ID.part.old", "step-00000001"]);
+    expect(notes[0]).toMatch(/\.old: the device reports an error: what is old stays/);
+    stuck.clear();
+    await save(checkpoints, 2);
+    expect(names()).toEqual(["step-00000002"]);
   });
 });

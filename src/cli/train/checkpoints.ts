@@ -112,17 +112,21 @@ export function bestCheckpoint(kept: readonly KeptCheckpoint[]): KeptCheckpoint 
   return bestEvaluated<Ranked & KeptCheckpoint>(evaluated);
 }
 
+const FAULT = Symbol("a fault of the disk");
+const UNREAD = "this checkpoint stays until it can be read";
+const UNREMOVED = "what is old stays; each new checkpoint tries again to remove it";
+
 export class DiskCheckpoints implements CheckpointStore {
   /** Those that `latest` passed over. */
   #damaged: readonly DamagedCheckpoint[] = [];
-  /** Those that were told of, since a fault hides them. */
-  readonly #hidden = new Set<string>();
+  /** The faults that were told. */
+  readonly #told = new Set<string>();
 
   /**
    * @param keep how many of the newest stay on disk; the best evaluated one stays, too
    * @param forget called with the path of a server's checkpoint that none on disk names any more
    * @param keepEvery those after every so many steps stay, too
-   * @param onNote told once of each that stays since it cannot be read
+   * @param onNote told once of each that stays since it cannot be read, or removed
    */
   constructor(
     private readonly folder: string,
@@ -155,21 +159,35 @@ export class DiskCheckpoints implements CheckpointStore {
   async save(state: CheckpointState, write: (writer: FolderWriter) => Promise<void>): Promise<void> {
     const name = nameOf(state.step);
     const bytes = new TextEncoder().encode(stateText(state));
-    const folder = withManifest(createFolder(join(this.folder, name), { replace: true }));
+    const onLeft = (fault: unknown) => this.#tell(name, fault, UNREMOVED);
+    const folder = withManifest(createFolder(join(this.folder, name), { replace: true, onLeft }));
     const writer = withFiles(folder, async function* () {
       yield { name: STATE_FILE, bytes };
     });
     await writeFolder(writer, write);
+    await this.#tried(this.folder, UNREMOVED, () => this.#removeOld(name));
+  }
+
+  /** Removes what a new checkpoint makes superfluous, and what could not be removed before. */
+  async #removeOld(newest: string): Promise<void> {
     // A damaged one, which must not count among those that are kept, goes once there is one in its stead.
-    for (const damaged of this.#damaged) if (damaged.name !== name) await this.#remove(damaged.name);
-    this.#damaged = [];
-    const names = await checkpointNames(this.folder);
-    if (names.length <= this.keep) return;
+    const damaged: DamagedCheckpoint[] = [];
+    for (const each of this.#damaged)
+      if (each.name !== newest && !(await this.#remove(each.name))) damaged.push(each);
+    this.#damaged = damaged;
+    const isDamaged = (name: string) => damaged.some((each) => each.name === name);
+    const names = (await checkpointNames(this.folder)).filter((name) => !isDamaged(name));
+    if (names.length > this.keep) await this.#keepNewest(names);
+    await this.#removeUnfinished();
+  }
+
+  /** @param names of whole checkpoints, oldest first */
+  async #keepNewest(names: readonly string[]): Promise<void> {
     const kept: KeptCheckpoint[] = [];
     const hidden = new Set<string>();
     for (const each of names) {
-      const found = await this.#orHidden(each, keptCheckpoint(this.folder, each));
-      if (found === "hidden") hidden.add(each);
+      const found = await this.#tried(each, UNREAD, () => keptCheckpoint(this.folder, each));
+      if (found === FAULT) hidden.add(each);
       else if (found !== null) kept.push(found);
     }
     const best = bestCheckpoint(kept);
@@ -179,17 +197,22 @@ export class DiskCheckpoints implements CheckpointStore {
         await this.#remove(old);
   }
 
-  /** What is read of an old checkpoint. A fault that hides it must not end the training, whose new one is on the disk. */
-  async #orHidden<T>(name: string, reading: Promise<T>): Promise<T | "hidden"> {
+  /** Work on what is old. A fault of it must not end the training, whose new checkpoint is on the disk. */
+  async #tried<T>(name: string, then: string, work: () => Promise<T>): Promise<T | typeof FAULT> {
     try {
-      return await reading;
+      return await work();
     } catch (error) {
-      if (!(error instanceof InputError)) throw error;
-      if (!this.#hidden.has(name))
-        this.onNote(`${error.message}: this checkpoint stays until it can be read`);
-      this.#hidden.add(name);
-      return "hidden";
+      this.#tell(name, error, then);
+      return FAULT;
     }
+  }
+
+  /** Tells a fault of the disk once for each checkpoint. @throws every other error */
+  #tell(name: string, fault: unknown, then: string): void {
+    if (!(fault instanceof InputError)) throw fault;
+    const key = `${name} ${then}`;
+    if (!this.#told.has(key)) this.onNote(`${fault.message}: ${then}`);
+    this.#told.add(key);
   }
 
   /** @returns the reason as text where the checkpoint is damaged */
@@ -202,24 +225,29 @@ export class DiskCheckpoints implements CheckpointStore {
     return nameOf(state.step) === name ? { state, folder } : `it holds step ${state.step}`;
   }
 
-  /** Takes the name away first: a kill in the midst of it leaves no half of a checkpoint. */
-  async #remove(name: string): Promise<void> {
+  /**
+   * Takes the name away: a kill in the midst of the removal leaves no half of a checkpoint.
+   *
+   * @returns false where a fault keeps it
+   */
+  async #remove(name: string): Promise<boolean> {
     const path = join(this.folder, name);
-    const hidden = temporaryName(path);
-    const served = await this.#orHidden(name, readable(servedCheckpoint(openFolder(path))));
-    if (served === "hidden") return;
-    await onFile(path, "write", rename(path, hidden));
-    await onFile(path, "write", rm(hidden, { recursive: true }));
+    const served = await this.#tried(name, UNREAD, () => readable(servedCheckpoint(openFolder(path))));
+    if (served === FAULT) return false;
+    const renamed = () => onFile(path, "write", rename(path, temporaryName(path)));
+    if ((await this.#tried(name, UNREMOVED, renamed)) === FAULT) return false;
     // After its record: no checkpoint on disk may name one that is gone.
     if (served !== null) await this.forget(served.path);
+    return true;
   }
 
-  /** What a killed run left half-written. Only one run at a time works in a folder (see `lockRun`). */
+  /** What has no name any more, or has none yet since a run was killed. Only one run at a time works in a folder (see `lockFolder`). */
   async #removeUnfinished(): Promise<void> {
     for (const name of await entriesOf(this.folder)) {
       if (!name.startsWith(".step-")) continue;
       const path = join(this.folder, name);
-      await onFile(path, "write", rm(path, { recursive: true, force: true }));
+      const removed = () => onFile(path, "write", rm(path, { recursive: true, force: true }));
+      await this.#tried(name, UNREMOVED, removed);
     }
   }
 }

@@ -12,6 +12,7 @@ import {
   liveData,
   namedFiles,
   type TrainConfig,
+  type TrainEvent,
   type TrainResult,
   train,
 } from "../../core/loop/index.ts";
@@ -139,13 +140,16 @@ async function trainInFolder(
   );
   const events = join(out, "events.jsonl");
   const log = new EventLog(events, join(out, "metrics.jsonl"));
+  // Told once the student is written and the folder is free: whoever hears it may start the next command.
+  const ends: TrainEvent[] = [];
+  let ended: RunEnd;
   try {
     const before = timeTaken(events);
     await removeTemporaries(out);
     await writeOut(join(out, "config.json"), [`${JSON.stringify(config, null, 2)}\n`]);
     // Once, beside the checkpoints, which have none: any of them can then be opened as a model.
     await saveCompanions(join(out, "tokenizer"), companionsOf(config));
-    return await withEngines(config.engines ?? {}, run, (signal) =>
+    ended = await withEngines(config.engines ?? {}, run, (signal) =>
       withModels(
         { ...run, signal },
         inputs,
@@ -196,7 +200,8 @@ async function trainInFolder(
             onEvent: (event) => {
               started = true;
               log.write(event);
-              run.onEvent(event);
+              if (event.type === "done" || event.type === "stopped") ends.push(event);
+              else run.onEvent(event);
             },
             onBatch: (batch) => writeBatch(join(out, "batch.jsonl"), batch, tokenizer.codec),
             onWork: run.onWork,
@@ -216,6 +221,8 @@ async function trainInFolder(
         await onFile(made, "write", rm(made, { recursive: true, force: true }));
     }
   }
+  for (const event of ends) run.onEvent(event);
+  return ended;
 }
 
 const companionsOf = ({ student, tokenizer }: TrainingRun["config"]): string[] => [

@@ -17,6 +17,11 @@ import {
   weightsOf,
   writeConfig,
 } from "../../../test/support/train-runs.ts";
+import { InputError } from "../../core/errors.ts";
+import type { TrainEvent } from "../../core/loop/index.ts";
+import { lockFolder } from "../../node/lock.ts";
+import { readTrainConfig } from "./read-config.ts";
+import { runTraining } from "./run.ts";
 
 eachInItsFolder();
 
@@ -79,6 +84,23 @@ describe("a whole run", () => {
     writeFileSync(inFolder("in.jsonl"), '{"id":"a","prompt_ids":[1,2],"response_ids":[3]}\n');
     const scoring = ["--model", inFolder("out", "student"), "--in", inFolder("in.jsonl"), "--device", "cpu"];
     expect((await runCli("score", ...scoring)).code).toBe(0);
+  });
+
+  it("tells its end once the student is there and the folder is free", async () => {
+    const configFile = writeConfig({ limit: 2 });
+    const out = inFolder("out");
+    const told: TrainEvent["type"][] = [];
+    await runTraining({
+      config: await readTrainConfig(configFile),
+      ...{ configFile, out, onNote: () => {} },
+      onEvent({ type }) {
+        told.push(type);
+        if (type !== "done") return;
+        expect(existsSync(join(out, "student", "model.safetensors"))).toBe(true);
+        lockFolder(join(out, "lock.sqlite"), new InputError("the folder is not free"))();
+      },
+    });
+    expect(told.at(-1)).toBe("done");
   });
 
   it("follows watched decisions, with the same student at the end", async () => {

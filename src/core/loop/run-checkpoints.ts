@@ -55,6 +55,11 @@ export class RunCheckpoints {
     return step === this.#step || step === this.#last?.step;
   }
 
+  /** Whether `saveLast` left one to `beside`. */
+  get isLeft(): boolean {
+    return this.#last !== null;
+  }
+
   /** Whether a step that has just ended is to be kept. */
   isDue(step: number): boolean {
     const { checkpointEvery, keepEvery } = this.#options;

@@ -1,12 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { Pending } from "../../../test/support/fake.ts";
-import { keeping, MemoryStore, ToyModel } from "../../../test/support/toy-model.ts";
+import { keeping, MemoryStore, ToyModel, toyCodec } from "../../../test/support/toy-model.ts";
 import { EPISODES, of, options, ROLLOUT, SETTINGS, TASKS } from "../../../test/support/toy-training.ts";
 import { DeviceError, InputError } from "../errors.ts";
 import { METHODS } from "../method/index.ts";
 import { freshData, recordedData } from "./data.ts";
 import type { TrainEvent } from "./events.ts";
 import { type TrainOptions, train } from "./train.ts";
+import { watchedDecision } from "./watched.ts";
 
 const expectedOf = ({ student }: { student: unknown }): ToyModel => {
   if (!(student instanceof ToyModel)) throw new Error("not the toy model");
@@ -411,6 +412,35 @@ describe("the last checkpoint beside what follows", () => {
     await kept;
     expect(checkpoints.saved.map(({ state }) => state.step)).toEqual([3]);
     expect(await train(beside(checkpoints))).toMatchObject({ step: 6, finished: true });
+  });
+
+  it.each([1, 4])("is kept where a cancel ends the last look, of every %i steps", async (every) => {
+    const decisions = [watchedDecision(EPISODES[0]!, 0, { codec: toyCodec, trained: true })];
+    const cancelled = (checkpoints: MemoryStore) => {
+      const abort = new AbortController();
+      const openStudent = async () => {
+        const model = large(new ToyModel(2));
+        model.score = async (requests, asked) => {
+          if (model.steps === 6) abort.abort();
+          asked?.signal?.throwIfAborted();
+          return ToyModel.prototype.score.call(model, requests);
+        };
+        return model;
+      };
+      return { ...beside(checkpoints), openStudent, signal: abort.signal, watch: { every, decisions } };
+    };
+    const checkpoints = new MemoryStore();
+    const run = cancelled(checkpoints);
+    const { kept, finished, student } = await train(run);
+    await kept;
+    expect([finished, (student as ToyModel).disposed]).toEqual([true, false]);
+    expect(checkpoints.saved.map(({ state }) => state.step)).toEqual([6]);
+    expect(run.events.slice(-2).map(({ type }) => type)).toEqual(["done", "checkpoint"]);
+    expect(of(run.events, "held-out").at(-1)?.step).toBeLessThan(6);
+    // Where it is written within the run, nothing is left to lose.
+    const within = new MemoryStore();
+    await expect(train({ ...cancelled(within), keepLastBeside: false })).rejects.toThrow(/abort/i);
+    expect(within.saved.map(({ state }) => state.step)).toEqual([6]);
   });
 
   it("that fails leaves the one before, and the student to whoever has it", async () => {

@@ -281,7 +281,7 @@ class Run {
         await this.#stopped(position);
         return this.#result(false);
       }
-      await this.#look();
+      await this.#lastLook();
       await this.#emit({ type: "done", step: this.#step, seconds: this.#seconds() });
       return this.#result(true);
     } catch (error) {
@@ -409,9 +409,10 @@ class Run {
       tokensPerSecond: metrics.tokens / seconds,
     });
 
-    await this.#lookIfDue();
-    const measured = await this.#evaluate();
     const last = this.#step === this.#steps;
+    // After the last step comes the last look, once its checkpoint is made or will be.
+    if (!last) await this.#lookIfDue();
+    const measured = await this.#evaluate();
     if (measured || last || this.#checkpoints.isDue(this.#step))
       await this.#checkpoint(here, after(at, batches), last);
   }
@@ -523,6 +524,18 @@ class Run {
     if (watch === undefined || this.#lookedAt === this.#step) return;
     this.#lookedAt = this.#step;
     await this.#emit(await lookAtWatched(this.#student, this.#step, watch, signal));
+  }
+
+  /**
+   * The look after the last step. A cancel ends that look alone where the student is kept beside what follows: nothing else
+   * is left to end, and the steps since the checkpoint before would be lost.
+   */
+  async #lastLook(): Promise<void> {
+    try {
+      await this.#look();
+    } catch (error) {
+      if (!this.#checkpoints.isLeft || error !== this.#options.signal?.reason) throw error;
+    }
   }
 
   /** Says which episodes are not part of the update, and why. A batch of no other takes no step. */

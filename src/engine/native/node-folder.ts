@@ -68,12 +68,19 @@ class DiskFolder implements FolderReader {
   }
 }
 
+export interface CreateFolderOptions {
+  /** Takes the place of a folder that is there. */
+  replace?: boolean;
+  /** Takes the fault where the folder that was replaced could not be removed; absent, `commit` throws it. */
+  onLeft?: (fault: unknown) => void;
+}
+
 /**
  * Writes a folder of files: into a temporary folder beside `path`, which takes its name on `commit` and is removed by
  * `abort`. An existing folder is refused unless it is empty or `replace` is set; then it stays as it is until `commit`.
  */
-export function createFolder(path: string, options: { replace?: boolean } = {}): FolderWriter {
-  return new DiskFolderWriter(resolve(path), options.replace ?? false);
+export function createFolder(path: string, options: CreateFolderOptions = {}): FolderWriter {
+  return new DiskFolderWriter(resolve(path), options);
 }
 
 class DiskFolderWriter implements FolderWriter {
@@ -82,7 +89,7 @@ class DiskFolderWriter implements FolderWriter {
 
   constructor(
     private readonly path: string,
-    private readonly replace: boolean,
+    private readonly options: CreateFolderOptions,
   ) {
     this.#temporary = temporaryName(path);
   }
@@ -111,7 +118,16 @@ class DiskFolderWriter implements FolderWriter {
     try {
       await syncFolder(dirname(this.path));
     } finally {
-      if (replaced) await onFile(old, "write", rm(old, { recursive: true }));
+      if (replaced) await this.#removeOld(old);
+    }
+  }
+
+  async #removeOld(old: string): Promise<void> {
+    try {
+      await onFile(old, "write", rm(old, { recursive: true }));
+    } catch (error) {
+      if (this.options.onLeft === undefined) throw error;
+      this.options.onLeft(error);
     }
   }
 
@@ -136,7 +152,7 @@ class DiskFolderWriter implements FolderWriter {
     const found = await onFile(this.path, "write", stat(this.path).catch(unlessAbsent));
     if (found === null) return false;
     if (!found.isDirectory()) throw new InputError("this is a file, expected a folder", { file: this.path });
-    if (!this.replace && (await onFile(this.path, "read", readdir(this.path))).length > 0)
+    if (!this.options.replace && (await onFile(this.path, "read", readdir(this.path))).length > 0)
       throw new InputError("this folder already exists and is not empty", { file: this.path });
     return true;
   }

@@ -7,7 +7,7 @@ import { PAPER_SETTINGS, type TrainItem } from "../../core/ports.ts";
 import { createWebGpuBackend, describePlan, type WebGpuBackend } from "../../tensor/index.ts";
 import { openFolder } from "./node-folder.ts";
 import { planWorkload } from "./plan.ts";
-import { ModelScorer } from "./scorer.ts";
+import { ModelScorer, withinPlan } from "./scorer.ts";
 import { ModelTrainer } from "./trainer.ts";
 
 const folder = openFolder(modelFixture("qwen3-a"));
@@ -79,4 +79,56 @@ test("a step without memory leaves what was there, and can be taken again", asyn
   expect((await trainer.step(longer, PAPER_SETTINGS)).step).toBe(1);
   trainer.dispose();
   expect(backend.live()).toEqual({ tensors: 0, bytes: 0 });
+});
+
+test("memory that is refused to a pass ends no save beside it, and neither gives what is wrong", async () => {
+  const trainer = await ModelTrainer.open(backend, openFolder(modelFixture("tiny-a")), {
+    optimizer: "continue",
+  });
+  const save = async () => {
+    const files = new Map<string, Buffer>();
+    const writer = {
+      async write(name: string, chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>) {
+        const parts: Uint8Array[] = [];
+        for await (const chunk of chunks) parts.push(chunk);
+        files.set(name, Buffer.concat(parts));
+      },
+      commit: async () => undefined,
+      abort: async () => undefined,
+    };
+    await trainer.save(writer, { optimizer: true });
+    return files;
+  };
+  const whole = await save();
+  const promptIds = Array.from({ length: 10 }, (_, i) => i);
+  const score = async () =>
+    (await trainer.score([{ id: "a", promptIds, responseIds: [3, 4, 5] }])).map((one) => [...one.logprobs]);
+  const beside = async (work: () => unknown) => {
+    faulty.refuseAfter(1);
+    work();
+    const [scored, saved] = await Promise.allSettled([score(), save()]);
+    expect(faulty.pending).toBe(false);
+    expect(saved).toEqual({ status: "fulfilled", value: whole });
+    expect(scored).toMatchObject({ status: "rejected", reason: { name: "DeviceError", fault: "memory" } });
+  };
+  // The pass's own first buffer, which is one that it keeps for the passes to come.
+  await beside(() => undefined);
+  const scores = await score();
+  // One of neither of them: the save may be the first to hear of it, and the pass may have been given it.
+  await beside(() => backend.free(backend.zeros([54_321])));
+  expect(await score()).toEqual(scores);
+  faulty.refuseAfter(1);
+  backend.free(backend.zeros([65_432]));
+  expect(await save()).toEqual(whole);
+  trainer.dispose();
+});
+
+test("work beside which an error of the device came to light is not taken for right", async () => {
+  const work = async () => {
+    faulty.refuseAfter(1);
+    backend.free(backend.zeros([43_210]));
+    await expect(backend.sync()).rejects.toMatchObject({ fault: "memory" });
+  };
+  await expect(withinPlan(backend, {}, work)).rejects.toMatchObject({ name: "DeviceError", fault: "memory" });
+  expect(await withinPlan(backend, {}, async () => "right")).toBe("right");
 });

@@ -41,10 +41,22 @@ function numberFormat({ backend, formats }: LanguageModel): string {
 /** Passes as they were planned; the backend's own, and no plan to tell, when absent. */
 export type PassOptions = Partial<PlannedPasses>;
 
-/** Runs `work`; where the device has no memory left, the error has the plan's numbers beside what was allocated. */
-export async function withinPlan<R>({ plan }: PassOptions, work: () => Promise<R>): Promise<R> {
+/**
+ * Runs `work`; where the device has no memory left, the error has the plan's numbers beside what was allocated.
+ *
+ * @throws an error of the device, too, that other work found meanwhile: it may be of this one
+ */
+export async function withinPlan<R>(
+  backend: Backend,
+  { plan }: PassOptions,
+  work: () => Promise<R>,
+): Promise<R> {
+  const before = backend.lastFault;
   try {
-    return await work();
+    const result = await work();
+    const { lastFault } = backend;
+    if (lastFault !== undefined && lastFault !== before) throw lastFault;
+    return result;
   } catch (error) {
     if (plan === undefined || !(error instanceof DeviceError) || error.fault !== "memory") throw error;
     throw new DeviceError(`${error.message}; planned: ${describePlan(plan)}`, error.fault);
@@ -89,7 +101,7 @@ export class ModelScorer implements Scorer, Sampler {
   ): Promise<ModelScorer> {
     const { weights } = options;
     const load = () => LanguageModel.load(backend, folder, { ...modelWork(options, "bytes"), weights });
-    return new ModelScorer(await withinPlan(options, load), options);
+    return new ModelScorer(await withinPlan(backend, options, load), options);
   }
 
   /** @param options `hidden`: what `headLogprobs` needs to tell any token in a place */
@@ -98,9 +110,7 @@ export class ModelScorer implements Scorer, Sampler {
     options: ScoreOptions & { hidden?: boolean } = {},
   ): Promise<(ScoreResult & { hidden?: Float32Array })[]> {
     const work = { ...modelWork(options, "tokens"), maxTokensPerPack: this.passes.packTokens };
-    const scores = await withinPlan(this.passes, () =>
-      this.model.scoreDistributions(requests, options, work),
-    );
+    const scores = await this.#pass(() => this.model.scoreDistributions(requests, options, work));
     return requests.map(({ id }, n) => ({ id, ...scores[n]! }));
   }
 
@@ -110,16 +120,28 @@ export class ModelScorer implements Scorer, Sampler {
     ids: readonly number[],
     options: WorkOptions = {},
   ): Promise<Float32Array> {
-    return this.model.headLogprobs(hidden, ids, options);
+    return this.#pass(() => this.model.headLogprobs(hidden, ids, options));
+  }
+
+  /** After an error of the device nothing that a pass left to be used again can be trusted. */
+  async #pass<R>(work: () => Promise<R>): Promise<R> {
+    try {
+      return await withinPlan(this.model.backend, this.passes, work);
+    } catch (error) {
+      if (error instanceof DeviceError && error.fault !== "lost") this.forget();
+      throw error;
+    }
   }
 
   async sample(requests: readonly SampleRequest[], options: WorkOptions = {}): Promise<SampleResult[]> {
-    const responses = await this.model.generateAll(
-      requests.map(({ seed, id: _, ...request }) => ({ ...request, uniform: uniforms(seed) })),
-      {
-        signal: options.signal,
-        onProgress: (done) => options.onProgress?.({ done, total: requests.length, unit: "responses" }),
-      },
+    const responses = await this.#pass(() =>
+      this.model.generateAll(
+        requests.map(({ seed, id: _, ...request }) => ({ ...request, uniform: uniforms(seed) })),
+        {
+          signal: options.signal,
+          onProgress: (done) => options.onProgress?.({ done, total: requests.length, unit: "responses" }),
+        },
+      ),
     );
     return responses.map(({ ids, logprobs, stopped }, n) => ({
       id: requests[n]!.id,

@@ -47,7 +47,7 @@ export class ModelTrainer extends ModelScorer implements Trainer {
     folder: FolderReader,
     options: OpenTrainerOptions = { optimizer: "continue" },
   ): Promise<ModelTrainer> {
-    return withinPlan(options, async () => {
+    return withinPlan(backend, options, async () => {
       const model = await LanguageModel.load(backend, folder, modelWork(options, "bytes"));
       const trainer = new ModelTrainer(model, options);
       try {
@@ -133,7 +133,7 @@ export class ModelTrainer extends ModelScorer implements Trainer {
       ...modelWork(options, "tokens"),
       ...{ maxTokensPerPack, recompute, onGradients: options.onGradients },
     };
-    const parts = await withinPlan(this.passes, () =>
+    const parts = await withinPlan(this.model.backend, this.passes, () =>
       targets === null ? this.#surrogate(items, settings, work) : this.#divergence(items, targets, work),
     );
     return {
@@ -210,7 +210,7 @@ export class ModelTrainer extends ModelScorer implements Trainer {
   /** AdamW on the gradient that `backward` left. */
   async update(settings: StepSettings): Promise<Pick<StepReport, "step" | "gradNorm">> {
     const optimizer = await this.continueOptimizer();
-    const { gradNorm } = await withinPlan(this.passes, () => optimizer.step(settings));
+    const { gradNorm } = await withinPlan(this.model.backend, this.passes, () => optimizer.step(settings));
     return { step: this.steps, gradNorm };
   }
 

@@ -180,6 +180,8 @@ export class DeviceHealth {
   private readonly lost: Promise<never>;
   /** Errors found so far: what was made before the last one may be invalid. */
   faults = 0;
+  /** The one found last, by whoever asked. */
+  lastFault: DeviceError | undefined;
 
   constructor(
     private readonly device: GPUDevice,
@@ -229,7 +231,10 @@ export class DeviceHealth {
     const captured = found.find((error) => error !== null);
     const error = this.uncaptured ?? (captured ? this.explain(captured) : undefined);
     this.uncaptured = undefined;
-    if (error) this.faults++;
+    if (error) {
+      this.faults++;
+      this.lastFault = error;
+    }
     return error;
   }
 

@@ -216,6 +216,9 @@ export async function createWebGpuBackend(
     ...headDistributionOperations(context),
     ...reverseKlOperations(context),
     ...optimizerOperations(context),
+    get lastFault() {
+      return health.lastFault;
+    },
     get tuned() {
       return context.tuning.entries;
     },

@@ -5,7 +5,9 @@ import { delimiter, join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
+import { InputError } from "../../core/errors.ts";
 import type { LaunchedRun, Printed } from "../../protocol/launched-run.ts";
+import { LaunchedRuns } from "../launch/runs.ts";
 import { Harness } from "../testing/harness.ts";
 
 const BIN = resolve(import.meta.dirname, "../../../test/support/launch-bin");
@@ -92,6 +94,15 @@ async function until(id: string, holds: (run: Run) => boolean): Promise<Run> {
 }
 const act = (id: string, what: string, body?: object) =>
   answer<Run>(harness.post(`/api/launches/${id}/${what}`, body));
+/** Takes a run out of the list, as soon as nothing is done with it. */
+async function remove(id: string): Promise<void> {
+  for (;;) {
+    const { status } = await harness.fetch(`/api/launches/${id}`, { method: "DELETE" });
+    if (status === 204) return;
+    expect(status).toBe(409);
+    await sleep(10);
+  }
+}
 /** All that an attempt printed, piece by piece, to its end. */
 async function printed(id: string, attempt: number): Promise<unknown[]> {
   const all: unknown[] = [];
@@ -218,12 +229,7 @@ describe("a launched run", () => {
     fault("always unreachable");
     expect(await runs()).toMatchObject([{ id, state: "ended", words: "done", attempt: 2 }]);
     expect(await printed(id, 1)).toEqual(first);
-    for (;;) {
-      const { status } = await harness.fetch(`/api/launches/${id}`, { method: "DELETE" });
-      if (status === 204) break;
-      expect(status).toBe(409);
-      await sleep(10);
-    }
+    await remove(id);
     expect(await runs()).toEqual([]);
     expect(existsSync(folder)).toBe(true);
     rmSync(at("ssh", "fault"));
@@ -256,12 +262,7 @@ describe("a launched run", () => {
     go(1);
     go(2);
     await until(id, ({ state, doing }) => state === "ended" && doing === null);
-    for (;;) {
-      const { status: removed } = await harness.fetch(`/api/launches/${id}`, { method: "DELETE" });
-      if (removed === 204) break;
-      expect(removed).toBe(409);
-      await sleep(10);
-    }
+    await remove(id);
     const again = answer(harness.post("/api/launches/import", { target: "box", folder }));
     expect(await again).toMatchObject([201, { id, title: "A first run" }]);
   });
@@ -312,6 +313,17 @@ describe("a launched run", () => {
       },
     });
     expect(existsSync(folder)).toBe(false);
+    // The reason is known to the next worker, and goes once the run is submitted.
+    await harness.stop();
+    await harness.start({ askEveryMs: 0 });
+    const stayed = (await runs()).find((each) => each.id === other)!;
+    expect(stayed.problem).toBe("POST /api/launches, teacher: /none/big is neither here nor on target box");
+    await act(other, "resume");
+    expect((await until(other, ({ doing }) => doing === null)).problem).toBe(
+      `POST /api/launches/${other}/resume, teacher: /none/big is neither here nor on target box`,
+    );
+    await remove(other);
+    expect((await runs()).map((each) => each.id)).toEqual([id]);
     expect(
       await answer(harness.post("/api/launches", { target: "box", config: config({ library: "a.jsonl" }) })),
     ).toEqual([
@@ -321,6 +333,23 @@ describe("a launched run", () => {
     expect(
       await answer(harness.post("/api/launches", { target: "box", config: config({ batch_size: 0 }) })),
     ).toMatchObject([400, { error: expect.stringContaining("config.batch_size") }]);
+  });
+
+  it("whose files could not be packed says why, after a restart, too, and is packed by resume", async () => {
+    await box();
+    vi.spyOn(LaunchedRuns.prototype, "pack").mockRejectedValueOnce(
+      new InputError("no space left on the device", { file: "payload.tar" }),
+    );
+    const { id, folder } = await launch();
+    const problem = "payload.tar: no space left on the device";
+    expect(await until(id, ({ doing }) => doing === null)).toMatchObject({ submitted: false, problem });
+    await harness.stop();
+    await harness.start({ askEveryMs: 0 });
+    expect(await runs()).toMatchObject([{ id, submitted: false, problem }]);
+    [1, 2].forEach(go);
+    await act(id, "resume");
+    expect(await until(id, ({ state }) => state === "ended")).toMatchObject({ words: "done", problem: null });
+    expect(readFileSync(join(folder, "in", "1-sources.jsonl"), "utf8")).toBe("{}\n");
   });
 
   it("tells why it waits and when it may start, where Slurm says it", async () => {

@@ -7,6 +7,7 @@ import { Results } from "../../protocol/files.ts";
 import { hours } from "../../protocol/job.ts";
 import { LaunchedRun, LaunchedRuns, LaunchScript, Printed } from "../../protocol/launched-run.ts";
 import { Plan, PlannedThere } from "../../protocol/plan.ts";
+import type { Target } from "../../protocol/target.ts";
 import { ApiError } from "../http/errors.ts";
 import { configOfRequest } from "../job/command.ts";
 import { listResults } from "../job/results.ts";
@@ -14,7 +15,7 @@ import { scriptByHand } from "../launch/by-hand.ts";
 import type { FollowedRuns, ToldRun } from "../launch/followed-runs.ts";
 import { keptPlan, PLANNED, planThere } from "../launch/plan-there.ts";
 import { checkThere, remoteConfig } from "../launch/remote-config.ts";
-import { titleSchema } from "../launch/run-record.ts";
+import { type RunRecord, titleSchema } from "../launch/run-record.ts";
 import { Unreachable } from "../launch/shell.ts";
 import { readTarget } from "../launch/target.ts";
 import { answerFile, answerLog, logQuery } from "./results.ts";
@@ -270,10 +271,8 @@ const file = createRoute({
 /** @param jobsDir inputs of the page lie below it, and do not stay there */
 export function launchRoutes(app: OpenAPIHono, followed: FollowedRuns, jobsDir: string): void {
   const { runs } = followed;
-  const placed = async ({ target: name, config }: z.infer<typeof what>, where: string) => {
-    const target = { name, is: readTarget(name) };
-    const given = configOfRequest(config, where);
-    const remote = await remoteConfig(given, target.is, {
+  const remoteOf = (config: Record<string, unknown>, target: Target, where: string) =>
+    remoteConfig(configOfRequest(config, where), target, {
       file: where,
       absolute: (path) => {
         if (isAbsolute(path)) return path;
@@ -283,7 +282,17 @@ export function launchRoutes(app: OpenAPIHono, followed: FollowedRuns, jobsDir: 
       },
       passing: (path) => path.startsWith(jobsDir + sep),
     });
-    return { target, ...remote };
+  const placed = async ({ target: name, config }: z.infer<typeof what>, where: string) => {
+    const target = { name, is: readTarget(name) };
+    return { target, ...(await remoteOf(config, target.is, where)) };
+  };
+  /** Packs a run that a fault left before that. What is not here any more is named. */
+  const packAgain = async (record: RunRecord, where: string): Promise<void> => {
+    const given = runs.config(record.run.id);
+    if (given === null || !runs.isUnpacked(record)) return;
+    const { config, carried, there } = await remoteOf(given, record.target.is, where);
+    await checkThere(record.target, there, where);
+    await runs.pack(record, { config, carried });
   };
   const outFolder = (id: string): string => {
     const folder = runs.fetched(followed.get(id).record.run.id);
@@ -312,8 +321,8 @@ export function launchRoutes(app: OpenAPIHono, followed: FollowedRuns, jobsDir: 
     const where = `POST ${ROOT}`;
     const { title: name, ...asked } = c.req.valid("json");
     const { target, config, carried, there } = await placed(asked, where);
-    const { run } = await runs.intend({ target, config, given: asked.config, title: name });
-    const told = followed.act(run.id, "launch", async (record) => {
+    const intended = await runs.intend({ target, config, given: asked.config, title: name });
+    const told = followed.launch(intended, asked.config, async (record) => {
       // What cannot be asked now is kept, so that `resume` can send it.
       const unreached = await checkThere(target, there, where).then(
         () => null,
@@ -354,7 +363,12 @@ export function launchRoutes(app: OpenAPIHono, followed: FollowedRuns, jobsDir: 
     const args = Object.entries({ cards, hours }).flatMap(([key, value]) =>
       value === undefined ? [] : [`--${key}`, String(value)],
     );
-    return c.json(shown(followed.act(id, "resume", () => runs.resume(id, { target, args }))), 202);
+    const told = followed.act(id, "resume", async (record) => {
+      if (target === undefined || target.name === record.target.name)
+        await packAgain(record, `POST ${ROOT}/${id}/resume`);
+      await runs.resume(id, { target, args });
+    });
+    return c.json(shown(told), 202);
   });
   app.openapi(fetched, (c) => {
     const { id } = c.req.valid("param");

@@ -1,7 +1,8 @@
 /** What this worker is and what it computes on. */
-import { existsSync } from "node:fs";
+import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
+import { unlessPassing } from "../../node/file-error.ts";
 import { PACKAGE } from "../../node/package-root.ts";
 import { DeviceReport } from "../../protocol/device.ts";
 import { Files } from "../../protocol/files.ts";
@@ -67,8 +68,8 @@ function environment(): Record<string, string> {
   return Object.fromEntries(set.filter(([, value]) => value !== ""));
 }
 
-/** Paths of the sample in the folder of the page, which brings it. */
-function sampleFiles(pageDir: string): Files["sample"] {
+/** Paths of the sample in the folder of the page, which brings it; null where it is not whole. @throws a fault that passes */
+async function sampleFiles(pageDir: string): Promise<Files["sample"]> {
   const at = (name: string) => join(pageDir, "sample", name);
   const sample = {
     library: at("sources.jsonl.gz"),
@@ -77,7 +78,8 @@ function sampleFiles(pageDir: string): Files["sample"] {
     student: at("student"),
     tokenizer: at("tokenizer"),
   };
-  return Object.values(sample).every(existsSync) ? sample : null;
+  const found = await Promise.all(Object.values(sample).map((path) => stat(path).catch(unlessPassing)));
+  return found.includes(null) ? null : sample;
 }
 
 export function systemRoutes(
@@ -93,12 +95,10 @@ export function systemRoutes(
       200,
     ),
   );
-  app.openapi(files, (c) => {
+  app.openapi(files, async (c) => {
     const { jobs, page, shared } = folders;
-    return c.json(
-      { jobs, shared, program: PROGRAM, environment: environment(), sample: sampleFiles(page) },
-      200,
-    );
+    const sample = await sampleFiles(page);
+    return c.json({ jobs, shared, program: PROGRAM, environment: environment(), sample }, 200);
   });
   app.openapi(device, async (c) => c.json(await probe.report(c.req.valid("query").refresh === "true"), 200));
 }

@@ -1,6 +1,5 @@
 /** Serves the built page: its index with the token in it, everything else as plain files with ranges and gzip. */
-import { existsSync } from "node:fs";
-import { readFile } from "node:fs/promises";
+import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { HttpBindings } from "@hono/node-server";
 import { serveStatic } from "@hono/node-server/serve-static";
@@ -8,6 +7,8 @@ import { Hono, type MiddlewareHandler } from "hono";
 import { COMPRESSIBLE_CONTENT_TYPE_REGEX, compress } from "hono/compress";
 import { etag } from "hono/etag";
 import { plainLine } from "../../core/plain-text.ts";
+import { fileError, isSystemError, unlessPassing } from "../../node/file-error.ts";
+import { answerError } from "./errors.ts";
 import { isForeignUser } from "./peer.ts";
 import { pageHeaders } from "./security.ts";
 
@@ -46,6 +47,7 @@ export interface PageOptions {
 export function pageRoutes(options: PageOptions): Hono<{ Bindings: HttpBindings }> {
   const app = new Hono<{ Bindings: HttpBindings }>();
   const connect = options.connect ?? [];
+  app.onError(answerError);
   app.use(pageHeaders(connect));
   app.use(
     compress({
@@ -60,10 +62,13 @@ export function pageRoutes(options: PageOptions): Hono<{ Bindings: HttpBindings 
       let html: string;
       try {
         html = withConnect(await readFile(join(options.folder, "index.html"), "utf8"), connect);
-      } catch {
-        return c.text("The page is not built yet: run `npm run build`.\n", 503, {
-          "Cache-Control": "no-store",
-        });
+      } catch (error) {
+        if (!isSystemError(error)) throw error;
+        const isMissing = ["ENOENT", "ENOTDIR"].includes(error.code);
+        // By its name alone: whoever asks needs no token.
+        const reason = (fileError(error, "index.html", "read") as Error).message;
+        const why = isMissing ? "The page is not built yet: run `npm run build`." : reason;
+        return c.text(`${why}\n`, 503, { "Cache-Control": "no-store" });
       }
       const { token } = options;
       const shown = token === null || isForeignUser(c.env.incoming.socket) ? html : withToken(html, token);
@@ -89,7 +94,7 @@ export function pageRoutes(options: PageOptions): Hono<{ Bindings: HttpBindings 
   // The folder may be built after the worker has started.
   let files: MiddlewareHandler | null = null;
   app.use(async (c, next) => {
-    if (files === null && existsSync(options.folder))
+    if (files === null && (await stat(options.folder).catch(unlessPassing)) !== null)
       files = serveStatic({ root: options.folder, precompressed: true });
     return files === null ? next() : files(c, next);
   });

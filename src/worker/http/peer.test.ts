@@ -1,8 +1,34 @@
 import { readFileSync } from "node:fs";
 import { connect, createServer, type Socket } from "node:net";
 import { endianness } from "node:os";
-import { expect, it } from "vitest";
+import { afterEach, expect, it, vi } from "vitest";
 import { isForeignUser, ownerInTable, procAddress } from "./peer.ts";
+
+/** Code of a fault that reading meets. */
+const fault = vi.hoisted(() => ({ code: "" }));
+vi.mock("node:fs", async (original) => {
+  const fs = await original<typeof import("node:fs")>();
+  const readFileSync = (...args: Parameters<typeof fs.readFileSync>) => {
+    if (fault.code === "") return fs.readFileSync(...args);
+    throw Object.assign(new Error(), { code: fault.code, syscall: "open" });
+  };
+  return { ...fs, readFileSync };
+});
+afterEach(() => {
+  fault.code = "";
+});
+
+it.runIf(process.platform === "linux")(
+  "takes a connection for another user's while the system cannot say",
+  () => {
+    const socket = { remoteAddress: "127.0.0.1", remotePort: 1, localAddress: "127.0.0.1", localPort: 2 };
+    const foreignAfter = (code: string) => {
+      fault.code = code;
+      return isForeignUser(socket);
+    };
+    expect(["EMFILE", "ENOENT"].map(foreignAfter)).toEqual([true, false]);
+  },
+);
 
 it.runIf(endianness() === "LE")("spells addresses as the kernel's tables do", () => {
   expect(procAddress("127.0.0.1", 8791)).toBe("0100007F:2257");

@@ -5,6 +5,7 @@
 import { readFileSync } from "node:fs";
 import { isIPv6 } from "node:net";
 import { endianness } from "node:os";
+import { passingFault } from "../../node/file-error.ts";
 
 /** An address as `/proc/net/tcp` and `tcp6` spell it: each 32-bit word in the machine's own byte order. */
 export function procAddress(address: string, port: number): string {
@@ -48,7 +49,7 @@ export interface Connection {
   localPort?: number;
 }
 
-/** True only where the system says that another user opened the connection. */
+/** True where the system says that another user opened the connection, or cannot say it at this moment. */
 export function isForeignUser(connection: Connection): boolean {
   const { remoteAddress, remotePort, localAddress, localPort } = connection;
   if (process.platform !== "linux" || process.getuid === undefined) return false;
@@ -58,7 +59,8 @@ export function isForeignUser(connection: Connection): boolean {
     const client = procAddress(remoteAddress, remotePort);
     const owner = ownerInTable(table, client, procAddress(localAddress, localPort));
     return owner !== null && owner !== 0 && owner !== process.getuid();
-  } catch {
-    return false;
+  } catch (error) {
+    // The token is not given away on a guess.
+    return passingFault(error) !== null;
   }
 }

@@ -86,24 +86,46 @@ export class FollowedRuns {
   /** @throws ApiError 404 */
   get(id: string): ToldRun {
     if (!this.runs.has(id)) throw new ApiError(404, `there is no launched run ${JSON.stringify(id)}`);
-    const record = this.runs.read(id);
-    const { said, unreached, doing, problem } = this.#of(id);
+    return this.#told(this.runs.read(id), {
+      config: this.runs.config(id),
+      fetchedAt: statSync(this.runs.fetched(id), { throwIfNoEntry: false })?.mtime.toISOString() ?? null,
+    });
+  }
+
+  #told(record: RunRecord, kept: Pick<ToldRun, "config" | "fetchedAt">): ToldRun {
+    const { said, unreached, doing, problem } = this.#of(record.run.id);
     const { last } = record;
     const heard = { state: last?.state ?? "never", code: last?.code ?? null, asked: last?.asked ?? null };
     return {
       record,
-      config: this.runs.config(id),
+      ...kept,
       state: last === null || last.state === "unreachable" ? null : last.state,
       words: last === null && record.submitted_at !== null ? "submitted" : inWords(record, heard, RESUME),
-      ...{ said, unreached, doing, problem },
+      ...{ said, unreached, doing },
+      problem: problem ?? (doing === null ? record.problem : null) ?? null,
       cost: cost(record, { seconds: last?.seconds ?? null }),
-      fetchedAt: statSync(this.runs.fetched(id), { throwIfNoEntry: false })?.mtime.toISOString() ?? null,
     };
   }
 
+  /**
+   * Launches a run that was written down just now. Nothing of it is read again: after a fault there it would be listed
+   * without a word of why it was not submitted.
+   */
+  launch(
+    record: RunRecord,
+    config: Record<string, unknown>,
+    work: (record: RunRecord) => Promise<unknown>,
+  ): ToldRun {
+    return this.#begin(this.#told(record, { config, fetchedAt: null }), "launch", work);
+  }
+
   /** Does something with a run that takes a while; what came of it is told with the run. @throws ApiError 404, 409 */
-  act(id: string, what: Doing, work: (record: RunRecord) => Promise<unknown>): ToldRun {
-    const told = this.get(id);
+  act(id: string, what: Exclude<Doing, "launch">, work: (record: RunRecord) => Promise<unknown>): ToldRun {
+    return this.#begin(this.get(id), what, work);
+  }
+
+  #begin(told: ToldRun, what: Doing, work: (record: RunRecord) => Promise<unknown>): ToldRun {
+    const { id } = told.record.run;
     const known = this.#of(id);
     if (known.doing !== null) throw new ApiError(409, `run ${id}: another ${known.doing.what} is under way`);
     Object.assign(known, { doing: { what, since: new Date().toISOString() }, problem: null });
@@ -116,6 +138,8 @@ export class FollowedRuns {
       Object.assign(known, { doing: null, askedAt: null });
       try {
         const after = this.runs.read(id);
+        if (known.problem !== null && (what === "launch" || what === "resume"))
+          this.runs.noteProblem(after, known.problem);
         // What went well may not have been written down: the target knows.
         if (known.problem === null || after.submitted_at !== null) this.#ask(after);
       } catch {

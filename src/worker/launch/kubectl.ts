@@ -3,11 +3,10 @@
  * may end early although it exits with 0 (kubernetes issue 124571), so that every command ends with a line of its own, and
  * the connection is held open until that line was read.
  */
-import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
-import { PassThrough, Transform, type Writable } from "node:stream";
-import { fileError, onFile } from "../../node/file-error.ts";
-import { type Answer, collect, type Shell, type Streams, Unreachable } from "./shell.ts";
+import { PassThrough, Readable, Transform, type Writable } from "node:stream";
+import { onFile } from "../../node/file-error.ts";
+import { type Answer, bytesOf, collect, type Shell, type Streams, Unreachable } from "./shell.ts";
 
 export interface Cluster {
   /** Of the user's kubeconfig; its current one when absent. */
@@ -83,8 +82,8 @@ export function podShell(
       ];
       const stdin = new PassThrough();
       const out = untilEnd(into, () => stdin.end());
-      const file = path === null ? null : createReadStream(path);
-      file?.once("error", (error) => stdin.destroy(fileError(error, file.path.toString(), "read") as Error));
+      const file = path === null ? null : Readable.from(bytesOf(path));
+      file?.once("error", (error) => stdin.destroy(error));
       if (file === null) stdin.write(text);
       else file.pipe(stdin, { end: false });
       try {

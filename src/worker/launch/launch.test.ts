@@ -7,6 +7,7 @@ import {
   readFileSync,
   rmSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
@@ -155,6 +156,43 @@ it("a claim that was made although its answer was lost, as over NFS, is the run'
   await run.submit();
   expect(await run.ended()).toMatchObject({ state: "ended", code: 0 });
   expect(run.begun()).toHaveLength(1);
+});
+
+it("a run on another host, whose clock is an hour off, lives as long as it beats", async () => {
+  const run = new TestRun(PLACES["this machine"](), 1);
+  await run.put();
+  mkdirSync(run.path());
+  const state = async () => (await run.place.launcher.status(run, START)).state;
+  const now = Date.now() / 1000;
+  const elsewhere = (name: "claim" | "beat", clock: number, ago: number) => {
+    const [time, file] = [Math.round(clock), run.path(name)];
+    writeFileSync(file, name === "beat" ? `${time}\n` : `1 2 other-host ${time} -\n`);
+    utimesSync(file, now - ago, now - ago);
+  };
+  elsewhere("claim", now - 3600, 0);
+  expect(await state()).toBe("running");
+  elsewhere("beat", now - 3600, 20);
+  expect(await state()).toBe("running");
+  elsewhere("beat", now + 3600, 90);
+  expect(await state()).toBe("lost");
+  expect(readdirSync(run.path()).sort()).toEqual(["beat", "claim"]);
+  // The time of a file cannot be read: the clocks count.
+  program("date", '[ "$1" = -r ] && exit 1; exec /bin/date "$@"');
+  expect(await state()).toBe("running");
+});
+
+it("what is there and cannot be read is not told as a run that never began", async () => {
+  const run = new TestRun(PLACES["this machine"](), 1);
+  await run.put();
+  const state = async () => (await run.place.launcher.status(run, START)).state;
+  expect(await state()).toBe("never");
+  symlinkSync("attempt-1", run.path());
+  await expect(state()).rejects.toThrow(
+    /the run's folder was not read: .*[Tt]oo many levels of symbolic links/,
+  );
+  rmSync(run.path());
+  mkdirSync(run.path("claim"), { recursive: true });
+  await expect(state()).rejects.toThrow(/the run's folder was not read: .*claim: Is a directory/);
 });
 
 it("a copy of an attempt beside it is not an attempt", async () => {

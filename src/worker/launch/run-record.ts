@@ -32,6 +32,8 @@ export const recordSchema = z.object({
   rewrite: z.boolean().default(false),
   /** Null until the target has taken the attempt. */
   submitted_at: z.iso.datetime().nullable(),
+  /** Why the target did not get it when that was tried last; absent once it has. */
+  problem: z.string().optional(),
   /** What the target said last. */
   last: z
     .object({

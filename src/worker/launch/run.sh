@@ -111,6 +111,22 @@ read_folder() {
   return 0
 }
 
+# Seconds since the last beat, or the claim. Both times are those of the file system, by a file that is written now: the
+# clocks of two hosts may differ. Where no file can be written, or its time not be read, they have to do.
+silence() (
+  last=beat
+  [ -e beat ] || last=claim
+  mine=.look.$(hostname).$$
+  { : > "$mine"; } 2> /dev/null
+  written=$(date -r "$mine" +%s 2> /dev/null) before=$(date -r "$last" +%s 2> /dev/null)
+  rm -f "$mine"
+  if [ -n "$written" ] && [ -n "$before" ]; then
+    echo $((written - before))
+  else
+    echo $(($(date +%s) - $(cat beat 2> /dev/null || echo "$at")))
+  fi
+)
+
 # How much of a file to print, from `from`: sets `from`, `size` and `part`.
 extent() {
   size=$(wc -c 2> /dev/null < "$1" || echo 0)
@@ -127,13 +143,17 @@ look() {
   echo "latest ${latest:-0}"
   echo "now $(date +%s)"
   if ! cd "$1" 2> /dev/null; then
+    # What is there and cannot be read now is not a run that never began.
+    why=$(LC_ALL=C ls -d "$1/." 2>&1 > /dev/null)
+    case $why in *"No such file"*) ;; *) echo "${why:-$1 cannot be entered}" >&2; exit 72 ;; esac
     printf 'state none\nstdout 0 0 0\nstderr 0 0 0\n\n'
     return
   fi
   # A network file system may show an old folder until it is listed.
-  ls > /dev/null
+  ls > /dev/null || exit 72
   if [ -e cancel ]; then echo "asked cancel"; elif [ -e stop ]; then echo "asked stop"; fi
   if ! read_folder; then
+    [ ! -e claim ] || cat claim > /dev/null || exit 72
     echo "state none"
   else
     echo "begun $at"
@@ -141,7 +161,7 @@ look() {
     if [ -e exit ]; then
       echo "state exit $(cat exit)"
     elif [ "$host" != "$(hostname)" ]; then
-      echo "state elsewhere $(($(date +%s) - $(cat beat 2> /dev/null || echo "$at")))"
+      echo "state elsewhere $(silence)"
     elif lives "$w" "$ws" || lives "$c" "$cs"; then
       echo "state alive"
     # It may have ended between two questions.

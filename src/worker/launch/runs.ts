@@ -214,7 +214,8 @@ export class LaunchedRuns {
       const now = this.read(record.run.id);
       // It went on while the target was asked, which says nothing of that.
       if (now.target.name !== record.target.name || now.attempt > record.attempt) return record;
-      this.#write({ ...record, run: { ...record.run, title: now.run.title } });
+      const { problem, ...of } = { ...record, run: { ...record.run, title: now.run.title } };
+      this.#write(record.submitted_at === null && problem !== undefined ? { ...of, problem } : of);
       // The target has what was sent.
       if (record.submitted_at !== null) rmSync(this.#payload(record), { force: true });
     } catch (error) {
@@ -286,6 +287,16 @@ export class LaunchedRuns {
     if (record.rewrite) await rewrite(record);
     await launcher.submit(attemptOf(record));
     return this.#note({ ...record, rewrite: false, submitted_at: new Date().toISOString() });
+  }
+
+  /** Whether a fault or a kill came before the files of a launch were packed: it cannot be submitted until they are. */
+  isUnpacked(record: RunRecord): boolean {
+    return record.attempt === 1 && record.submitted_at === null && !isThere(this.#payload(record));
+  }
+
+  /** Writes down why a run was not submitted: who looks at it later asks for the reason, of another worker, too. */
+  noteProblem(record: RunRecord, problem: string): void {
+    if (record.submitted_at === null) this.#note({ ...record, problem });
   }
 
   /** Gives a run another name, on this machine alone. @throws InputError for one that is empty or too long */
@@ -479,10 +490,14 @@ export class LaunchedRuns {
     const shell = shellOf(target.is);
     const path = folder.replace(/\/+$/, "");
     const file = `${path}/${RECORD}`;
-    const cat = `echo ${MARK} && cat "$1/${RECORD}" && echo ${MARK} && { cat "$1/${CONFIG}" 2> /dev/null || :; }`;
-    const { code, out } = await script(shell, cat, path);
-    const [, text = "", config = ""] = Buffer.from(out).toString().split(`${MARK}\n`);
-    if (code !== 0) throw new InputError(`${shell.place}: there is no run in ${folder}: expected ${file}`);
+    const cat = `echo ${MARK} && cat "$1/${RECORD}" && echo ${MARK} && { [ ! -e "$1/${CONFIG}" ] || cat "$1/${CONFIG}"; }`;
+    const { code, out, err } = await script(shell, cat, path);
+    const [, text = "", config] = Buffer.from(out).toString().split(`${MARK}\n`);
+    // Without its config it could not go on elsewhere.
+    if (code !== 0 && config !== undefined)
+      throw new InputError(`${shell.place}: ${path}/${CONFIG} was not read: ${err}`);
+    if (config === undefined)
+      throw new InputError(`${shell.place}: there is no run in ${folder}: expected ${file}`);
     const there = { file: `${shell.place}:${file}` };
     const run = checkedBy(runSchema, parseJsonText(text, there), there);
     // Its owner wrote it: it names no other folder, which `stop` or `fetch` would then reach.

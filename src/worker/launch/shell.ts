@@ -4,7 +4,7 @@ import { createReadStream } from "node:fs";
 import type { Readable, Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { InputError } from "../../core/errors.ts";
-import { onFile } from "../../node/file-error.ts";
+import { fileError } from "../../node/file-error.ts";
 
 /** Stands before what is meant for us: a login may print text of its own. */
 export const MARK = "gcopd-answer";
@@ -81,11 +81,20 @@ export async function collect(
 
 async function send(input: Streams["input"], child: ChildProcessWithoutNullStreams): Promise<void> {
   if (input === undefined || "text" in input) child.stdin.end(input?.text ?? "");
-  else if ("file" in input)
-    await onFile(input.file, "read", pipeline(createReadStream(input.file), child.stdin).catch(unlessClosed));
+  else if ("file" in input) await pipeline(bytesOf(input.file), child.stdin).catch(unlessClosed);
   else if ("stream" in input) await pipeline(input.stream, child.stdin).catch(unlessClosed);
   else if (input.until.aborted) child.kill();
   else input.until.addEventListener("abort", () => child.kill(), { once: true });
+}
+
+/** The bytes of a file that is sent. A fault of its closing, after the last of them, takes nothing from what was sent. */
+export async function* bytesOf(path: string): AsyncGenerator<Uint8Array> {
+  const file = createReadStream(path);
+  try {
+    yield* file as AsyncIterable<Uint8Array>;
+  } catch (error) {
+    if (!file.readableEnded) throw fileError(error, path, "read");
+  }
 }
 
 function unlessClosed(error: NodeJS.ErrnoException): void {

@@ -2,12 +2,13 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { fake, Pending, until } from "../../../../test/support/fake.ts";
 import { fakeLibrary } from "../../../../test/support/fake-library.ts";
 import { scoredSide, tokenScores } from "../../../../test/support/token-scores.ts";
-import { InputError } from "../../../core/errors.ts";
+import { DeviceError, InputError } from "../../../core/errors.ts";
 import type { FolderFiles } from "../../data/files/blob-folder.ts";
 import { undoList, useUndo } from "../../data/undo.ts";
 import type { ComputeClient } from "../clients.ts";
 import { withUnion } from "../scoring/internal/union.ts";
 import { distributionOf } from "../scoring/known-distribution.ts";
+import { ScoringRuns } from "../scoring/scoring-run.ts";
 import { tokenKey } from "../side.ts";
 import { getUi, IDLE_TRAINING, type Role, setUi } from "../store.ts";
 import { useMemory } from "./memory.ts";
@@ -378,6 +379,22 @@ describe("the student", () => {
       models.studentLost();
       await models.ensure("student");
       expect(shown("student")).toBe("miniature/student");
+    });
+
+    it("stays with its worker where memory is refused to a pass beside it", async () => {
+      const score = (what: string) =>
+        new ScoringRuns({ models }).run("contexts", "k", () =>
+          Promise.reject(new DeviceError(`no memory for ${what}`, "memory")),
+        );
+      await score("a pass");
+      expect(getUi().scoring).toMatchObject({ status: "failed", message: "no memory for a pass" });
+      expect(workers.map(({ ended }) => ended)).toEqual([false]);
+      kept.resolve({ name: "trained", files: new Map() });
+      await taken;
+      expect(models.studentState().student).toMatchObject({ run: "r" });
+      await score("another");
+      await until(() => expect(workers.map(({ ended }) => ended)).toEqual([true]));
+      setUi({ scoring: { status: "idle" } });
     });
 
     it("comes before the end of a worker whose other work does not stop", async () => {

@@ -120,6 +120,15 @@ export class Models {
   }
 
   /**
+   * Ends the worker of a device that failed, so that the next work opens another. While a student is written there the
+   * worker stays: memory that was refused to a pass takes nothing from the student, and a device that is lost fails its
+   * keeping, which ends the worker then.
+   */
+  endFailed(): void {
+    if (this.#keeping === null) this.endWorker();
+  }
+
+  /**
    * Asks what computes to stop, and ends its worker where it has not in time, once a student is kept that is written there.
    *
    * @param goesOn whether what was to be stopped is still at it

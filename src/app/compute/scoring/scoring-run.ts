@@ -187,8 +187,7 @@ export class ScoringRuns {
       if (isLatest()) setUi({ scoring: { status: "idle" } });
     } catch (error) {
       if (!isLatest()) return;
-      // Another one is started, with another device, when there is something to compute again.
-      if (isDeviceFault(error)) models.endWorker();
+      if (isDeviceFault(error)) models.endFailed();
       setUi({
         scoring: isAbort(error)
           ? { status: "idle" }
