@@ -320,6 +320,8 @@ test("a run of the page goes on after a reload, from the last checkpoint that is
     .getByRole("button", { name: /^Remove/ })
     .click();
   await expect.poll(() => keptFiles(page)).toBe(2);
+  // The pages that follow go before their workers' scripts have come.
+  await page.unrouteAll();
   // A page that starts removes what is left, once the one before has let go of it.
   await expect
     .poll(async () => {
