@@ -9,8 +9,8 @@ import { elements } from "./shapes.ts";
 const SINGLE = "model.safetensors";
 const INDEX = "model.safetensors.index.json";
 
-/** Bytes read at once: large enough to be fast, small enough that fresh memory for them is, too. */
-export const PIECE = 4 * 2 ** 20;
+/** Bytes read at once: large enough to be fast, small enough that fresh memory for them is, too (docs/performance.md). */
+export const PIECE = 8 * 2 ** 20;
 
 /** So many rows of any format take a multiple of 256 bytes, which is where a part of a buffer may begin. */
 const ROWS = 64;

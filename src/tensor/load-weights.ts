@@ -18,8 +18,10 @@ export const WEIGHT_CHOICES = [
   "int4",
 ] as const satisfies readonly WeightChoice[];
 
-/** Bytes handed to a device before they are waited for: its queue keeps a copy of each piece until then. */
+/** Bytes that the host packs before they are waited for: a device's queue keeps a copy of each piece until then. */
 const MOST_PENDING = 256 * 2 ** 20;
+/** Bytes that go through the device before it is asked whether it had the room and left any of them to the host. */
+const MOST_UPLOADED = 2 ** 30;
 
 /** Pieces of a file that are asked for while one is used. */
 const READ_AHEAD = 3;
@@ -56,6 +58,7 @@ interface Piece {
 
 /** Brings tensors of a checkpoint to a device piece by piece: no tensor is in the host's memory whole. */
 export class WeightLoader {
+  /** Share of what may be under way before the device is waited for. */
   #pending = 0;
   /** Filled by the device since it was last asked whether it left any of them to the host. */
   #uploaded = new Set<Wanted>();
@@ -83,10 +86,13 @@ export class WeightLoader {
         if (weightUpload?.takes(t, rows.row, rows.length / FORMAT_BYTES[rows.format])) {
           this.#uploaded.add(one);
           await weightUpload.write(t, rows.row, rows.format, bytes);
-        } else this.#pack(piece);
+          this.#pending += rows.length / MOST_UPLOADED;
+        } else {
+          this.#pack(piece);
+          this.#pending += rows.length / MOST_PENDING;
+        }
         this.#giveBack(piece);
-        this.#pending += rows.length;
-        if (this.#pending >= MOST_PENDING) await this.#settle();
+        if (this.#pending >= 1) await this.#settle();
         this.onPiece?.(rows.length);
       }
       await this.#settle();

@@ -7,6 +7,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { extname, join, resolve, sep } from "node:path";
 import { createInterface } from "node:readline";
+import { setTimeout as delay } from "node:timers/promises";
 import { type Browser, chromium, type Page } from "playwright";
 import { findChromium } from "../../../scripts/browser.mjs";
 import { CARD_FLAGS, FLAGS, SOFTWARE_FLAGS } from "./page.ts";
@@ -85,6 +86,21 @@ async function startBrowser(
   throw new Error("the browser exited before it told the address of its DevTools");
 }
 
+/** Removes a browser's profile. Its other processes may end a little later, and write until then. */
+async function removed(profile: string): Promise<void> {
+  for (let attempt = 1; ; attempt++)
+    try {
+      rmSync(profile, { recursive: true, force: true });
+      return;
+    } catch (error) {
+      if (attempt === 10) {
+        console.error(`left behind: ${error instanceof Error ? error.message : error}`);
+        return;
+      }
+      await delay(500);
+    }
+}
+
 /** Uses a browser with an empty profile on the disk, which goes with it. */
 export async function withBrowser<T>(
   options: BrowserOptions,
@@ -96,13 +112,14 @@ export async function withBrowser<T>(
     // Files of any size are picked by their paths.
     const browser = await chromium.connectOverCDP(address, { isLocal: true });
     const result = await use(browser);
-    await browser.close();
+    const ended = once(child, "exit");
+    await (await browser.newBrowserCDPSession()).send("Browser.close");
+    await Promise.race([ended, delay(10_000, undefined, { ref: false })]);
     return result;
   } finally {
     if (child.exitCode === null && child.signalCode === null && child.kill("SIGKILL"))
       await once(child, "exit");
-    // The browser's other processes end a little later.
-    rmSync(profile, { recursive: true, force: true, maxRetries: 10, retryDelay: 500 });
+    await removed(profile);
   }
 }
 
