@@ -246,8 +246,8 @@ export interface FolderReader {
   list(): Promise<string[]>;
   size(file: string): Promise<number>;
   /**
-   * Bytes [start, end) of a file. `into`: memory of at least so many bytes that they may be put into, since fresh memory
-   * may take longer than reading; they are what is returned, there or elsewhere.
+   * Bytes [start, end) of a file. `into`: at least `end - start` bytes that the result may use, since fresh memory may take
+   * longer than reading. The result is what is returned, whether or not it lies in `into`.
    */
   read(file: string, start: number, end: number, into?: Uint8Array<ArrayBuffer>): Promise<Uint8Array>;
 }

@@ -98,7 +98,7 @@ export interface Backend<T extends Tensor = Tensor> {
   allocateWeight(format: WeightFormat, shape: readonly number[]): T;
   /** Puts words of a weight's storage (`packRows`) at word `at` of it. */
   writeWords(t: T, at: number, words: Uint32Array): void;
-  /** Weights from files, brought to their format by the device; absent where the host does as well. */
+  /** Weights from files, brought to their format by the device; absent where the host is as fast. */
   readonly weightUpload?: WeightUpload<T>;
   /** Gives `t` itself another shape of as many values, and returns it; nothing is copied. [T, H·D] ⇄ [T, H, D] */
   reshape(t: T, shape: readonly number[]): T;
@@ -108,8 +108,8 @@ export interface Backend<T extends Tensor = Tensor> {
   /** Number and bytes of live tensors: tests watch it for leaks. */
   live(): { tensors: number; bytes: number };
   /**
-   * What went wrong on the device last; absent where nothing did. An error comes to light in the read of whoever asks next:
-   * work beside which another one came is no more right than if it had met it itself.
+   * What went wrong on the device last; absent where nothing did. An error comes to light for whoever asks next, so any
+   * work that was running when one was found may be wrong.
    */
   readonly lastFault?: DeviceError | undefined;
   /** Parts of f32 tensors, to and from the host. */

@@ -102,6 +102,7 @@ export class Checkpoint {
   async same(a: string, b: string, shape: readonly number[], signal?: AbortSignal): Promise<boolean> {
     if (this.format(a, shape) === this.format(b, shape) && (await this.#sameBytes(a, b, shape, signal)))
       return true;
+    // Of other formats, or 0 here and -0 there.
     const others = this.pieces(b, shape, signal);
     try {
       for await (const { values } of this.pieces(a, shape, signal)) {

@@ -48,10 +48,14 @@ export function weightFormat(
 /** A tensor on the device, and the name of what fills it. */
 type Wanted = readonly [Tensor, string];
 
-/** Rows of a tensor that were read, perhaps into `memory`. */
-interface Piece {
+/** Rows of a tensor. */
+interface Rows {
   one: Wanted;
   rows: StoredRows;
+}
+
+/** Those that were read, perhaps into `memory`. */
+interface Piece extends Rows {
   bytes: Uint8Array;
   memory: Uint8Array<ArrayBuffer> | undefined;
 }
@@ -60,8 +64,8 @@ interface Piece {
 export class WeightLoader {
   /** Share of what may be under way before the device is waited for. */
   #pending = 0;
-  /** Filled by the device since it was last asked whether it left any of them to the host. */
-  #uploaded = new Set<Wanted>();
+  /** What the device took since it was last asked whether it left any of it to the host. */
+  #uploaded: Rows[] = [];
   /** What pieces were read into, for the next ones. */
   readonly #spare: Uint8Array<ArrayBuffer>[] = [];
 
@@ -80,17 +84,14 @@ export class WeightLoader {
   async fill(wanted: Iterable<Wanted>): Promise<void> {
     const { weightUpload } = this.backend;
     try {
-      for await (const piece of inTurn(this.#reads(wanted), READ_AHEAD)) {
+      for await (const piece of inTurn(this.#readsOf(this.#rowsOf(wanted)), READ_AHEAD)) {
         const { one, rows, bytes } = piece;
         const [t] = one;
         if (weightUpload?.takes(t, rows.row, rows.length / FORMAT_BYTES[rows.format])) {
-          this.#uploaded.add(one);
+          this.#uploaded.push({ one, rows });
           await weightUpload.write(t, rows.row, rows.format, bytes);
           this.#pending += rows.length / MOST_UPLOADED;
-        } else {
-          this.#pack(piece);
-          this.#pending += rows.length / MOST_PENDING;
-        }
+        } else this.#pack(piece);
         this.#giveBack(piece);
         if (this.#pending >= 1) await this.#settle();
         this.onPiece?.(rows.length);
@@ -105,16 +106,18 @@ export class WeightLoader {
   async #settle(): Promise<void> {
     const { backend } = this;
     const uploaded = this.#uploaded;
-    this.#uploaded = new Set();
+    this.#uploaded = [];
     this.#pending = 0;
-    if (uploaded.size === 0 || !(await backend.weightUpload!.declined())) {
-      await backend.sync();
-      return;
-    }
-    for await (const piece of inTurn(this.#reads(uploaded), READ_AHEAD)) {
-      this.#pack(piece);
-      this.#giveBack(piece);
-    }
+    if (uploaded.length > 0 && (await backend.weightUpload!.declined()))
+      for await (const piece of inTurn(this.#readsOf(uploaded), READ_AHEAD)) {
+        this.#pack(piece);
+        this.#giveBack(piece);
+        if (this.#pending < 1) continue;
+        await backend.sync();
+        this.#pending = 0;
+      }
+    await backend.sync();
+    this.#pending = 0;
   }
 
   /** Brings rows to their tensor's format on the host. */
@@ -123,15 +126,20 @@ export class WeightLoader {
     const width = t.shape.at(-1) ?? 1;
     const words = packRows(t.dtype, width, format, bytes, row, this.checkpoint.where(name));
     this.backend.writeWords(t, wordOfRow(t.dtype, width, row), words);
+    this.#pending += bytes.length / MOST_PENDING;
   }
 
-  *#reads(wanted: Iterable<Wanted>): Generator<() => Promise<Piece>, void> {
+  *#rowsOf(wanted: Iterable<Wanted>): Generator<Rows, void> {
     for (const one of wanted) {
       const [{ shape }, name] = one;
-      for (const rows of this.checkpoint.rows(name, shape, this.signal)) {
-        const memory = rows.length < WORTH_REUSING ? undefined : this.#memory(rows.length);
-        yield async () => ({ one, rows, bytes: await rows.read(memory), memory });
-      }
+      for (const rows of this.checkpoint.rows(name, shape, this.signal)) yield { one, rows };
+    }
+  }
+
+  *#readsOf(all: Iterable<Rows>): Generator<() => Promise<Piece>, void> {
+    for (const { one, rows } of all) {
+      const memory = rows.length < WORTH_REUSING ? undefined : this.#memory(rows.length);
+      yield async () => ({ one, rows, bytes: await rows.read(memory), memory });
     }
   }
 

@@ -1,5 +1,5 @@
 import { DeviceError } from "../core/errors.ts";
-import { readAhead } from "../core/read-ahead.ts";
+import { inTurn } from "../core/read-ahead.ts";
 import type { Backend } from "./backend.ts";
 import { encodeFloats, type FloatFormat } from "./number-format.ts";
 import { elements } from "./shapes.ts";
@@ -19,7 +19,7 @@ export async function* storedPieces(
   check: (values: Float32Array, at: number) => void = () => undefined,
 ): AsyncGenerator<Uint8Array, void> {
   let at = 0;
-  for await (const values of readAhead(valuesOf(backend, tensor))) {
+  for await (const values of inTurn(readsOf(backend, tensor), 1)) {
     check(values, at);
     at += values.length;
     // What was read is this generator's own.
@@ -27,10 +27,10 @@ export async function* storedPieces(
   }
 }
 
-async function* valuesOf(backend: Backend, tensor: Tensor): AsyncGenerator<Float32Array, void> {
+function* readsOf(backend: Backend, tensor: Tensor): Generator<() => Promise<Float32Array>, void> {
   const total = elements(tensor.shape);
   for (let at = 0; at < total; at += READ_AT_ONCE)
-    yield await readAgain(backend, tensor, { at, count: Math.min(READ_AT_ONCE, total - at) });
+    yield () => readAgain(backend, tensor, { at, count: Math.min(READ_AT_ONCE, total - at) });
 }
 
 /** Times that a piece is read before its error is believed. */

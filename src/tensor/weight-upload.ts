@@ -3,7 +3,7 @@ import type { Tensor } from "./tensor.ts";
 
 /**
  * Weights from a file to a device that brings them to their tensor's format itself. It makes the same words as `packRows`,
- * or leaves values to it.
+ * or leaves values to it. One load at a time uses it.
  */
 export interface WeightUpload<T extends Tensor = Tensor> {
   /** Whether so many values, whole rows from row `row` on, can go this way. */
@@ -15,6 +15,6 @@ export interface WeightUpload<T extends Tensor = Tensor> {
    * format cannot hold, or a group of int8 or int4 whose largest value lies beyond 2^±100. Rejects as `sync` does.
    */
   declined(): Promise<boolean>;
-  /** Gives back what was held for further writes. */
+  /** Ends a load: gives back what was held for further writes, and forgets what was declined. */
   release(): void;
 }

@@ -27,6 +27,8 @@ import { withFiles, writeFolder } from "../engine/save-model.ts";
 import { readText } from "../io.ts";
 
 const NAME = /^step-(\d{8})$/;
+/** Of one that is written or removed (`temporaryName`). */
+const HIDDEN = /^\.(step-[^.]*)/;
 
 /** Names of the whole checkpoints in a folder, oldest first; none where there is no such folder. */
 async function checkpointNames(folder: string): Promise<string[]> {
@@ -159,7 +161,8 @@ export class DiskCheckpoints implements CheckpointStore {
   async save(state: CheckpointState, write: (writer: FolderWriter) => Promise<void>): Promise<void> {
     const name = nameOf(state.step);
     const bytes = new TextEncoder().encode(stateText(state));
-    const onLeft = (fault: unknown) => this.#tell(name, fault, UNREMOVED);
+    // What is left of one that was replaced is tried again below, which tells.
+    const onLeft = () => undefined;
     const folder = withManifest(createFolder(join(this.folder, name), { replace: true, onLeft }));
     const writer = withFiles(folder, async function* () {
       yield { name: STATE_FILE, bytes };
@@ -244,10 +247,11 @@ export class DiskCheckpoints implements CheckpointStore {
   /** What has no name any more, or has none yet since a run was killed. Only one run at a time works in a folder (see `lockFolder`). */
   async #removeUnfinished(): Promise<void> {
     for (const name of await entriesOf(this.folder)) {
-      if (!name.startsWith(".step-")) continue;
+      const [, checkpoint] = HIDDEN.exec(name) ?? [];
+      if (checkpoint === undefined) continue;
       const path = join(this.folder, name);
       const removed = () => onFile(path, "write", rm(path, { recursive: true, force: true }));
-      await this.#tried(name, UNREMOVED, removed);
+      await this.#tried(checkpoint, UNREMOVED, removed);
     }
   }
 }

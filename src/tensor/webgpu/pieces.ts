@@ -16,8 +16,8 @@ export function gpuPieces(
   addInPlace: Backend<GpuTensor>["addInPlace"],
 ): PieceTransfer<GpuTensor> {
   const staging = {
-    read: new StagingBuffers(device, health, "read"),
-    write: new StagingBuffers(device, health, "write"),
+    read: new StagingBuffers(device, memory, health, "read"),
+    write: new StagingBuffers(device, memory, health, "write"),
   };
 
   /** Has `work` change the values at, at + 1, … of a tensor in place. */

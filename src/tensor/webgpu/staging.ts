@@ -1,4 +1,5 @@
 import { type DeviceHealth, USAGE } from "./device.ts";
+import type { Memory } from "./memory.ts";
 
 const ALIGNMENT = 16;
 
@@ -10,6 +11,7 @@ export class StagingBuffers {
 
   constructor(
     private readonly device: GPUDevice,
+    private readonly memory: Memory,
     private readonly health: DeviceHealth,
     kind: "read" | "write",
     /** So many of a size take turns, so that one need not wait for what the device still does with the one before. */
@@ -27,7 +29,10 @@ export class StagingBuffers {
     } catch (error) {
       this.#destroy(buffer);
       // A buffer that could not be made fails when it is mapped: the first error tells why.
-      throw (await this.health.errors()) ?? error;
+      const generation = this.memory.endGeneration();
+      const found = await this.health.errors();
+      if (found !== undefined) this.memory.distrust(generation);
+      throw found ?? error;
     }
     this.#idle.push(buffer);
   }

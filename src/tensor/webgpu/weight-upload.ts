@@ -1,5 +1,4 @@
-import type { FloatFormat } from "../number-format.ts";
-import { elements } from "../shapes.ts";
+import { type FloatFormat, FORMAT_BYTES } from "../number-format.ts";
 import type { WeightFormat } from "../tensor.ts";
 import { blockWords, LARGEST_BF16, LARGEST_F16, wordOfRow } from "../weight-format.ts";
 import type { WeightUpload } from "../weight-upload.ts";
@@ -38,11 +37,13 @@ export function weightUpload(
   read: (t: GpuTensor) => Promise<Float32Array>,
 ): WeightUpload<GpuTensor> {
   const { memory, commands, bindingLimit, software } = context;
-  const staging = new StagingBuffers(device, health, "write", TURNS);
+  const staging = new StagingBuffers(device, memory, health, "write", TURNS);
   /** [1]: whether a kernel declined anything. */
   let flag: GpuTensor | undefined;
 
-  function fits(t: GpuTensor, row: number, values: number): boolean {
+  function takes(t: GpuTensor, row: number, values: number): boolean {
+    // Where the device is the host's processor, the host makes the other formats as fast.
+    if (software && t.dtype !== "f32") return false;
     if (t.dtype === "u32" || values % 4 !== 0 || 4 * values > bindingLimit) return false;
     const width = widthOf(t);
     const { group } = blockWords(t.dtype, width);
@@ -81,8 +82,7 @@ export function weightUpload(
   }
 
   return {
-    // Where the device is the host's processor, the host makes the other formats as fast.
-    takes: (t, row, values) => (!software || t.dtype === "f32") && fits(t, row, values),
+    takes,
 
     write: (t, row, format, bytes) =>
       staging.use(bytes.length, async (buffer) => {
@@ -91,11 +91,7 @@ export function weightUpload(
         buffer.unmap();
         checkAlive(t);
         const width = widthOf(t);
-        const values = bytes.length / (format === "F32" ? 4 : 2);
-        if (!fits(t, row, values))
-          throw new Error(
-            `weight upload: ${values} values at row ${row} of ${t.dtype}[${t.shape.join(",")}]`,
-          );
+        const values = bytes.length / FORMAT_BYTES[format];
         memory.scope(() => {
           const given = memory.allocate([bytes.length / 4], "u32");
           commands.copyRaw(buffer, 0, given.buffer, 0, bytes.length);
@@ -112,11 +108,16 @@ export function weightUpload(
       return left !== 0;
     },
 
-    release: () => staging.release(),
+    release() {
+      staging.release();
+      // One that was made while memory ran out must not be there for the next weights.
+      if (flag !== undefined && !flag.freed) memory.free(flag);
+      flag = undefined;
+    },
   };
 }
 
-/** Values per row. */
+/** Values per row, which is one of the last dimension. */
 function widthOf({ shape }: GpuTensor): number {
-  return shape.length === 1 ? shape[0]! : elements(shape.slice(1));
+  return shape.at(-1) ?? 1;
 }

@@ -176,7 +176,9 @@ it("a run on another host, whose clock is an hour off, lives as long as it beats
   elsewhere("beat", now + 3600, 90);
   expect(await state()).toBe("lost");
   expect(readdirSync(run.path()).sort()).toEqual(["beat", "claim"]);
-  // The time of a file cannot be read: the clocks count.
+  // No file can be written, or the time of one not be read: the clocks count.
+  program("hostname", "echo no/such");
+  expect(await state()).toBe("running");
   program("date", '[ "$1" = -r ] && exit 1; exec /bin/date "$@"');
   expect(await state()).toBe("running");
 });

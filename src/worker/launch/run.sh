@@ -117,7 +117,8 @@ silence() (
   last=beat
   [ -e beat ] || last=claim
   mine=.look.$(hostname).$$
-  { : > "$mine"; } 2> /dev/null
+  # In a shell of its own, which ends where it cannot.
+  ( : > "$mine" ) 2> /dev/null
   written=$(date -r "$mine" +%s 2> /dev/null) before=$(date -r "$last" +%s 2> /dev/null)
   rm -f "$mine"
   if [ -n "$written" ] && [ -n "$before" ]; then
@@ -149,8 +150,8 @@ look() {
     printf 'state none\nstdout 0 0 0\nstderr 0 0 0\n\n'
     return
   fi
-  # A network file system may show an old folder until it is listed.
-  ls > /dev/null || exit 72
+  # A network file system may show an old folder until it is listed. A file may go while it is.
+  ls > /dev/null 2>&1 || ls > /dev/null || exit 72
   if [ -e cancel ]; then echo "asked cancel"; elif [ -e stop ]; then echo "asked stop"; fi
   if ! read_folder; then
     [ ! -e claim ] || cat claim > /dev/null || exit 72

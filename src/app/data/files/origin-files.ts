@@ -106,7 +106,7 @@ export class OriginFiles {
 
   /**
    * Bytes [start, end) of a file that someone holds, fewer at its end. Null where only the file itself can be read, which
-   * takes longer: outside of workers, or while another thread reads it in a browser that lets one do so.
+   * takes longer: outside of workers, or during another read of it in a browser that lets one read at a time.
    *
    * @param into `end - start` bytes to read into
    */
@@ -126,7 +126,7 @@ export class OriginFiles {
       // The file itself tells what is wrong with it.
       return null;
     } finally {
-      if (!this.#access.has(name)) access?.close();
+      if (this.#access.get(name) !== access) access?.close();
     }
   }
 
@@ -237,12 +237,14 @@ export class OriginFiles {
 
   /** Ends all holds of this thread on a file; resolves when others can remove it. */
   async #letGo(name: string): Promise<void> {
+    const holds = this.#holds.get(name) ?? [];
+    // At once, so that a read meanwhile keeps nothing open.
+    this.#holds.delete(name);
     this.#endReading(name);
-    for (const { release, released } of this.#holds.get(name) ?? []) {
+    for (const { release, released } of holds) {
       release();
       await released;
     }
-    this.#holds.delete(name);
   }
 }
 

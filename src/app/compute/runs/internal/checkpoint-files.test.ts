@@ -130,9 +130,7 @@ describe("digests by several workers", () => {
     fileWorkers.size = 2;
     expect((await find())?.state.step).toBe(1);
     // All parts of files that are worth a worker.
-    expect(asked.map((ask) => "file" in ask && ask.end - ask.start)).toEqual(
-      [PART, PART, 5],
-    );
+    expect(asked.map((ask) => "file" in ask && ask.end - ask.start)).toEqual([PART, PART, 5]);
     expect(await keep(new WrittenDigests())).toBe(manifest);
     expect([most, alive.size]).toEqual([2, 2]);
     // Without those that were taken while it was written.

@@ -22,12 +22,11 @@ import {
   manifestText,
   pieces,
 } from "../../../../core/manifest.ts";
-import { readAhead } from "../../../../core/read-ahead.ts";
+import { inTurn } from "../../../../core/read-ahead.ts";
 import { digestOfDigests, sha256Bytes } from "../../../../core/seeded.ts";
 import { type BlobFolder, blobFolder, type OnPart, PART } from "../../../data/files/blob-folder.ts";
 import { fileWorkers, WORTH_A_WORKER } from "../../../data/files/file-workers.ts";
 import { originFiles } from "../../../data/files/origin-files.ts";
-
 import {
   dropCheckpoint,
   type KeptCheckpoint,
@@ -52,21 +51,23 @@ const byParts =
   async (folder, name, bytes) => {
     const length = bytes <= whole ? bytes : PART;
     const digests: string[] = [];
-    if (fileWorkers.size === 0 || bytes < WORTH_A_WORKER) {
-      for await (const part of readAhead(pieces(folder, name, bytes, length)))
-        digests.push(await sha256Bytes(part));
+    const parts = Array.from({ length: Math.ceil(bytes / length) }, (_, n) => {
+      const [start, end] = [n * length, Math.min(bytes, (n + 1) * length)] as const;
+      return { start, end, read: () => folder.read(name, start, end) };
+    });
+    if (fileWorkers.size === 0 || bytes < WORTH_A_WORKER || length > PART) {
+      const reads = parts.map(({ read }) => read);
+      for await (const part of inTurn(reads, 1)) digests.push(await sha256Bytes(part));
       return digestOfDigests(digests);
     }
-    const ranges = Array.from({ length: Math.ceil(bytes / length) }, (_, n) => {
-      const [start, end] = [n * length, Math.min(bytes, (n + 1) * length)] as const;
-      return { start, end, digest: fileWorkers.digestOf(files.get(name)!, start, end) };
-    });
+    const file = files.get(name)!;
+    const found = parts.map(({ start, end }) => fileWorkers.digestOf(file, start, end));
     try {
-      for (const { start, end, digest } of ranges)
-        digests.push((await digest) ?? (await sha256Bytes(await folder.read(name, start, end))));
+      for (const [n, { read }] of parts.entries())
+        digests.push((await found[n]!) ?? (await sha256Bytes(await read())));
     } finally {
       // Nobody reads the file any more when this ends.
-      await Promise.all(ranges.map(({ digest }) => digest));
+      await Promise.all(found);
     }
     return digestOfDigests(digests);
   };

@@ -1,9 +1,9 @@
 /** A file worker: parts of files, one after the other, read or as their SHA-256. */
 import { sha256Bytes } from "../../../../core/seeded.ts";
-import { readBlob } from "../origin-files.ts";
+import { isOriginFile, readBlob } from "../origin-files.ts";
 
 /** Bytes [start, end) of a file, which the worker reads itself. */
-export interface FileRange {
+interface FileRange {
   file: Blob;
   start: number;
   end: number;
@@ -19,12 +19,13 @@ export interface FileAnswer {
   bytes: Uint8Array<ArrayBuffer> | null;
 }
 
-/** Ranges are read into it to be digested. */
+/** Ranges of the origin's files are read into it to be digested. */
 let buffer = new Uint8Array(0);
 
 async function sha256Of({ file, start, end }: FileRange): Promise<string | null> {
-  if (buffer.length < end - start) buffer = new Uint8Array(end - start);
-  const bytes = await readBlob(file, start, end, buffer.subarray(0, end - start));
+  const isOrigin = isOriginFile(file);
+  if (isOrigin && buffer.length < end - start) buffer = new Uint8Array(end - start);
+  const bytes = await readBlob(file, start, end, isOrigin ? buffer.subarray(0, end - start) : undefined);
   return bytes.length === end - start ? sha256Bytes(bytes) : null;
 }
 
