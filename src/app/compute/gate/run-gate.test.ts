@@ -45,6 +45,7 @@ vi.mock("../models/models.ts", async (original) => {
       ensure: client,
       ensureTokenizers: async () => undefined,
       endWorker,
+      endFailed: endWorker,
     }),
   };
 });
