@@ -36,7 +36,7 @@ function* readsOf(backend: Backend, tensor: Tensor): Generator<() => Promise<Flo
 /** Times that a piece is read before its error is believed. */
 const ATTEMPTS = 3;
 
-/** What other work did wrong on the device, and memory that only it took, come to light in a read that is right the next time. */
+/** A read may fail for what other work did on the device, or for memory that other work took. The next attempt is then right. */
 async function readAgain(
   backend: Backend,
   tensor: Tensor,

@@ -21,7 +21,7 @@ const LARGEST_GROUP = { int8: 128, int4: 64 } as const;
 
 /** The largest f32 that an f16 holds after rounding. */
 export const LARGEST_F16 = 65_519;
-/** The same of a bf16. */
+/** The largest f32 that a bf16 holds after rounding. */
 export const LARGEST_BF16 = (2 - 2 ** -8 - 2 ** -23) * 2 ** 127;
 
 export const WEIGHT_FORMATS = [
@@ -239,8 +239,8 @@ function packInt4(values: Float32Array, from: number, end: number, words: Uint32
 }
 
 /**
- * 1 / x of an f32 x > 0, else 0, to 15 bits, which place a value among 255 steps to within 0.01: so short that every device
- * has the same by integers.
+ * 1 / x of an f32 x > 0, else 0, accurate to about 14 bits, which puts a value among 255 steps within 0.01 of its place.
+ * Any device can compute it with integers, to the same bits; WGSL leaves the last bits of a division open.
  */
 function inverseOf(x: number): number {
   if (!(x > 0)) return 0;

@@ -1,7 +1,6 @@
 /**
  * Keeps checkpoints as the page's compute worker does, and opens them again.
  */
-
 import { KeptCheckpoints } from "../../../src/app/compute/worker/kept-checkpoints.ts";
 import { fileWorkers } from "../../../src/app/data/files/file-workers.ts";
 import { CHECKPOINT_FORMAT } from "../../../src/core/loop/index.ts";

@@ -161,7 +161,7 @@ export class DiskCheckpoints implements CheckpointStore {
   async save(state: CheckpointState, write: (writer: FolderWriter) => Promise<void>): Promise<void> {
     const name = nameOf(state.step);
     const bytes = new TextEncoder().encode(stateText(state));
-    // What is left of one that was replaced is tried again below, which tells.
+    // `#removeUnfinished` tries again below, and tells.
     const onLeft = () => undefined;
     const folder = withManifest(createFolder(join(this.folder, name), { replace: true, onLeft }));
     const writer = withFiles(folder, async function* () {
@@ -200,22 +200,20 @@ export class DiskCheckpoints implements CheckpointStore {
         await this.#remove(old);
   }
 
-  /** Work on what is old. A fault of it must not end the training, whose new checkpoint is on the disk. */
+  /**
+   * Works on an old checkpoint. A fault of the disk must not end the training, whose new one is written: it is told once
+   * for each checkpoint.
+   */
   async #tried<T>(name: string, then: string, work: () => Promise<T>): Promise<T | typeof FAULT> {
     try {
       return await work();
     } catch (error) {
-      this.#tell(name, error, then);
+      if (!(error instanceof InputError)) throw error;
+      const key = `${name} ${then}`;
+      if (!this.#told.has(key)) this.onNote(`${error.message}: ${then}`);
+      this.#told.add(key);
       return FAULT;
     }
-  }
-
-  /** Tells a fault of the disk once for each checkpoint. @throws every other error */
-  #tell(name: string, fault: unknown, then: string): void {
-    if (!(fault instanceof InputError)) throw fault;
-    const key = `${name} ${then}`;
-    if (!this.#told.has(key)) this.onNote(`${fault.message}: ${then}`);
-    this.#told.add(key);
   }
 
   /** @returns the reason as text where the checkpoint is damaged */

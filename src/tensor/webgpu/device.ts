@@ -180,7 +180,7 @@ export class DeviceHealth {
   private readonly lost: Promise<never>;
   /** Errors found so far: what was made before the last one may be invalid. */
   faults = 0;
-  /** The one found last, by whoever asked. */
+  /** The last error that any caller found. */
   lastFault: DeviceError | undefined;
 
   constructor(

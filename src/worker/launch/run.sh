@@ -112,12 +112,12 @@ read_folder() {
 }
 
 # Seconds since the last beat, or the claim. Both times are those of the file system, by a file that is written now: the
-# clocks of two hosts may differ. Where no file can be written, or its time not be read, they have to do.
+# clocks of two hosts may differ. Those count only where no file can be written, or its time cannot be read.
 silence() (
   last=beat
   [ -e beat ] || last=claim
   mine=.look.$(hostname).$$
-  # In a shell of its own, which ends where it cannot.
+  # In a subshell: a redirection of `:` that fails ends the shell.
   ( : > "$mine" ) 2> /dev/null
   written=$(date -r "$mine" +%s 2> /dev/null) before=$(date -r "$last" +%s 2> /dev/null)
   rm -f "$mine"
@@ -150,7 +150,7 @@ look() {
     printf 'state none\nstdout 0 0 0\nstderr 0 0 0\n\n'
     return
   fi
-  # A network file system may show an old folder until it is listed. A file may go while it is.
+  # A network file system may show an old folder until it is listed. A file may vanish during the listing.
   ls > /dev/null 2>&1 || ls > /dev/null || exit 72
   if [ -e cancel ]; then echo "asked cancel"; elif [ -e stop ]; then echo "asked stop"; fi
   if ! read_folder; then

@@ -23,7 +23,10 @@ export interface BlobFolder extends FolderFiles {
 
 export type FolderFile = Blob | SharedFile;
 
-/** Bytes [start, end), perhaps in the `end - start` bytes of `into`. Large ranges of a person's own files by a worker, so that several are read side by side. */
+/**
+ * Bytes [start, end), perhaps in the `end - start` bytes of `into`. Workers read large ranges of a person's own files, so
+ * that several are read at once.
+ */
 async function part(
   file: FolderFile,
   start: number,

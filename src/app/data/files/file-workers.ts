@@ -1,6 +1,6 @@
 /**
- * Reading of large files and SHA-256 of their parts, by a few workers side by side: the browser does each on the thread that
- * asks for it, so a single thread uses a single core.
+ * Reads large files and computes SHA-256 of their parts in a few workers side by side. The browser does either on the thread
+ * that asks for it, so a single thread uses a single core.
  */
 import { startWorker } from "../../base/worker/start-worker.ts";
 import type { FileAnswer, FileAsk } from "./internal/file.worker.ts";
@@ -13,7 +13,7 @@ const IDLE_MS = 5_000;
 /** Fewer bytes are not worth a worker. */
 export const WORTH_A_WORKER = 2 ** 20;
 
-/** How many file workers a machine has: one core stays for the thread that asks. With two cores it computes itself. */
+/** How many file workers a machine has: one core stays for the thread that asks. With two cores workers do not pay. */
 export const fileWorkersOf = (cores: number): number => (cores <= 2 ? 0 : Math.min(MOST_WORKERS, cores - 1));
 
 /** Each thread has one. Its workers start when they are first needed, and end when idle or with the thread. */
@@ -26,8 +26,8 @@ export class FileWorkers {
   #idle: ReturnType<typeof setTimeout> | undefined;
 
   /**
-   * @param size workers at most. None: whoever asks is told to compute. The pool sets it to none when one of them fails,
-   *   as where the browser lets a worker start no other.
+   * @param size workers at most. With 0, callers do the work themselves. A worker that fails sets it to 0, as in a browser
+   *   in which a worker cannot start another.
    */
   constructor(public size: number) {}
 
@@ -116,7 +116,7 @@ function answered(worker: Worker, ask: FileAsk): Promise<FileAnswer> {
     worker.onmessage = ({ data }: MessageEvent<FileAnswer>) => resolve(data);
     worker.onmessageerror = reject;
     worker.onerror = (event) => {
-      // The work is done elsewhere: nobody need be told.
+      // The caller does the work itself, so this is no error of the page.
       event.preventDefault();
       reject(event);
     };
