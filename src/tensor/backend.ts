@@ -73,6 +73,14 @@ export interface AdamWStep {
   gradScale: number;
 }
 
+/** What a product takes in place of its x [M,K]: `rmsNorm(x, weight, epsilon, offset)`. */
+export interface NormOf<T extends Tensor = Tensor> {
+  /** [K] */
+  weight: T;
+  epsilon: number;
+  offset?: number;
+}
+
 export interface Backend<T extends Tensor = Tensor> {
   readonly kind: "webgpu" | "cpu";
   /** Adapter or processor, as shown to users. */
@@ -145,10 +153,12 @@ export interface Backend<T extends Tensor = Tensor> {
    * computes with 22 bits of x, and of an f32 w, in place of 11: for what is sensitive to them.
    */
   linear(x: T, w: T, fine?: RowSpan): T;
-  /** `linear` of one x with several weights. */
-  linearEach(x: T, weights: readonly T[]): T[];
-  /** swiglu(linear(x, gate), linear(x, up)) */
-  linearSwiglu(x: T, gate: T, up: T): T;
+  /** `linear` of one x, or of its norm, with several weights, side by side: [M, ΣN]. */
+  linearJoined(x: T, weights: readonly T[], norm?: NormOf<T>): T;
+  /** swiglu(linear(x, gate), linear(x, up)) of x, or of its norm. */
+  linearSwiglu(x: T, gate: T, up: T, norm?: NormOf<T>): T;
+  /** y[M,N] += linear(x, w) */
+  addLinear(y: T, x: T, w: T): void;
   /** dx[M,K] = dy[M,N] · w[N,K]; w in any format. */
   linearBackwardInput(dy: T, w: T): T;
   /** dw[N,K] += dy[M,N]ᵀ · x[M,K] */

@@ -1,5 +1,5 @@
 import type { AttentionTensors } from "./attention-mixer.ts";
-import type { Backend } from "./backend.ts";
+import type { Backend, NormOf } from "./backend.ts";
 import { type ModelConfig, normOffset } from "./config.ts";
 import type { LayerTensors } from "./layer.ts";
 import { mixerForward } from "./mixer.ts";
@@ -24,49 +24,52 @@ export function decodeStep(
   recurrent: RecurrentStep | null,
   state: DecodeState,
 ): void {
-  const { normEpsilon: eps, vocabularySize } = config;
-  const count = state.ids.shape[0]!;
+  const { normEpsilon: epsilon } = config;
   const offset = normOffset(config);
-  let x = backend.embedding(w.embedding, state.ids);
-  let normed = backend.rmsNorm(x, w.layers[0]!.inputNorm, eps, offset).y;
+  const norm = (weight: Tensor) => ({ weight, epsilon, offset });
+  const x = backend.embedding(w.embedding, state.ids);
   for (const [i, layer] of w.layers.entries()) {
-    const mixed =
-      config.architecture === "qwen3"
-        ? attend(backend, config, attentionOf(layer), normed, tables, cache[i]!, state)
-        : mixerForward(
-            ...([backend, config, layer.mixer, normed, { ...tables, positions: state.positions }] as const),
-            cache[i] ? attentionReach(backend, cache[i], state) : { attend: notHere, ...recurrent!.reach(i) },
-          ).y;
-    const middle = backend.addRmsNorm(x, mixed, layer.postNorm, eps, offset);
-    const act = backend.linearSwiglu(middle.y, layer.gate, layer.up);
-    // The residual sum and the next layer's norm in one pass.
-    const nextNorm = w.layers[i + 1]?.inputNorm ?? w.finalNorm;
-    const next = backend.addRmsNorm(middle.sum, backend.linear(act, layer.down), nextNorm, eps, offset);
-    x = next.sum;
-    normed = next.y;
+    if (config.architecture === "qwen3")
+      attend(backend, config, attentionOf(layer), x, norm(layer.inputNorm), tables, cache[i]!, state);
+    else {
+      const normed = backend.rmsNorm(x, layer.inputNorm, epsilon, offset).y;
+      const places = { ...tables, positions: state.positions };
+      const reach = cache[i]
+        ? attentionReach(backend, cache[i], state)
+        : { attend: notHere, ...recurrent!.reach(i) };
+      backend.addInPlace(x, mixerForward(backend, config, layer.mixer, normed, places, reach).y);
+    }
+    const act = backend.linearSwiglu(x, layer.gate, layer.up, norm(layer.postNorm));
+    backend.addLinear(x, act, layer.down);
   }
-  backend.drawTokens(backend.reshape(backend.linear(normed, w.head), [count, vocabularySize]), state);
+  backend.drawTokens(backend.linearJoined(x, [w.head], norm(w.finalNorm)), state);
 }
 
-/** `attentionForward` of one token per sequence, without an output gate, in fewer dispatches. */
+/** x += `attentionForward` of its norm, of one token per sequence and without an output gate, in fewer dispatches. */
 function attend(
   backend: Backend,
   config: ModelConfig,
   { query, key, value, queryNorm, keyNorm, output }: AttentionTensors,
-  normed: Tensor,
+  x: Tensor,
+  norm: NormOf,
   { cos, sin }: { cos: Tensor; sin: Tensor },
   { k: keys, v: values }: LayerCache,
   { positions, rows, starts, ends, most }: DecodeState,
-): Tensor {
+): void {
   const { heads, keyValueHeads: groups, headSize, normEpsilon: eps } = config;
-  const [count, offset] = [normed.shape[0]!, normOffset(config)];
-  const [rawQ, k, v] = backend.linearEach(normed, [query, key, value]) as [Tensor, Tensor, Tensor];
+  const [count, offset] = [x.shape[0]!, normOffset(config)];
+  const qkv = backend.linearJoined(x, [query, key, value], norm);
+  const [rawQ, k, v] = backend.splitColumns(qkv, [
+    heads * headSize,
+    groups * headSize,
+    groups * headSize,
+  ]) as [Tensor, Tensor, Tensor];
   backend.reshape(rawQ, [count, heads, headSize]);
   for (const t of [k, v]) backend.reshape(t, [count, groups, headSize]);
   const { y: q } = backend.rmsNormRope(rawQ, queryNorm, eps, cos, sin, positions, offset);
   backend.putKeyValues({ keys, values, rows }, k, v, keyNorm, eps, cos, sin, positions, offset);
   const { o } = backend.attention(q, keys, values, { start: starts, end: ends, most });
-  return backend.linear(backend.reshape(o, [count, heads * headSize]), output);
+  backend.addLinear(x, backend.reshape(o, [count, heads * headSize]), output);
 }
 
 function attentionReach(

@@ -1,3 +1,4 @@
+import type { NormOf } from "./backend.ts";
 import type { Draws, KeyRange, RowSpan, Tensor } from "./tensor.ts";
 
 /**
@@ -67,6 +68,28 @@ export function checkLinear(
   if (!(0 <= fine.first && fine.first <= fine.end && fine.end <= w.shape[0]!))
     throw new Error(`${operation}: fine rows ${fine.first} to ${fine.end} of ${w.shape[0]}`);
   return { m: x.shape[0]!, n: w.shape[0]!, k: w.shape[1]! };
+}
+
+/** x [M,K], at least one w [N,K], a norm's weight [K] */
+export function checkLinearJoined(x: Tensor, weights: readonly Tensor[], norm?: NormOf): void {
+  if (weights.length === 0) throw new Error("linearJoined: at least one weight");
+  for (const w of weights) checkLinear("linearJoined", x, w);
+  if (norm !== undefined) checkRmsNorm("linearJoined", x, norm.weight);
+}
+
+/** x [M,K], gate and up [N,K], a norm's weight [K] */
+export function checkLinearSwiglu(x: Tensor, gate: Tensor, up: Tensor, norm?: NormOf): void {
+  checkLinear("linearSwiglu", x, gate);
+  if (gate.dtype !== up.dtype || !sameShape(gate, up))
+    fail("linearSwiglu", "gate and up of one shape and format", [gate, up]);
+  if (norm !== undefined) checkRmsNorm("linearSwiglu", x, norm.weight);
+}
+
+/** y [M,N], x [M,K], w [N,K] */
+export function checkAddLinear(y: Tensor, x: Tensor, w: Tensor): void {
+  const { m, n } = checkLinear("addLinear", x, w);
+  if (!isMatrix(y) || y.shape[0] !== m || y.shape[1] !== n)
+    fail("addLinear", "y [M,N], x [M,K], w [N,K]", [y, x, w]);
 }
 
 /** dy [M,N], w [N,K] */

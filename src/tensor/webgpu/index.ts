@@ -167,6 +167,8 @@ export async function createWebGpuBackend(
     (discrete && (await hasRoom(device, LARGE_MEMORY)));
   const elementwise = elementwiseOperations(context);
   const rows = rowOperations(context);
+  const norms = normOperations(context, rows.putRows);
+  const columns = columnOperations(context);
   const pieces = gpuPieces(device, memory, commands, health, elementwise.addInPlace);
   const transfer = transferOperations(device, memory, commands, health, (t) => expandWeight(context, t));
   const upload = weightUpload(context, device, health, transfer.read);
@@ -198,12 +200,12 @@ export async function createWebGpuBackend(
     },
     ...transfer,
     weightUpload: upload,
-    ...linearOperations(context, elementwise.swiglu),
+    ...linearOperations(context, { ...elementwise, ...norms, ...columns }),
     ...elementwise,
     pieces,
     ...rows,
-    ...columnOperations(context),
-    ...normOperations(context, rows.putRows),
+    ...columns,
+    ...norms,
     ...ropeOperations(context),
     ...attention,
     ...causalConvOperations(context),

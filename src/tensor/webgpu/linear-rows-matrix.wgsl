@@ -3,70 +3,104 @@ enable subgroups;
 enable chromium_experimental_subgroup_matrix;
 // Offsets of fragments depend on the subgroup's number alone, which the analysis does not know to be uniform.
 diagnostic(off, chromium.subgroup_matrix_uniformity);
-// y[m, n] = row_scale[m] · scale · Σ_k x[m, k] · w[n, k] for up to ${FM} · 16 rows of x in f16 (rows-half.wgsl), by subgroup
-// matrices straight from storage: a workgroup has ${FN} · 16 rows of w, its ${SUBGROUPS} subgroups take turns along k.
+// parts[s, m, n] = Σ_k x[m, k] · w[n, k] over part s of k, for up to ${FM} · 16 rows of x in f16 (rows-half.wgsl) and the
+// columns of ${JOINED} weights side by side, by subgroup matrices. A workgroup has 64 columns, each of its four subgroups 16.
+// It goes through its part by ${STEP} · 8 k at a time: parts are many and short, so that several workgroups on a multiprocessor hide
+// each other's loads. Straight from storage, fragments would be read in pieces of four bytes. `linear_rows_sum` adds up the
+// parts.
 struct Params {
   base: u32,
-  // Rows of x.
-  M: u32,
-  // First column of y, and values of its rows.
-  first: u32, row: u32,
+  // Steps along k: all, and those of a part.
+  steps: u32, part: u32,
+  // Columns here, workgroups side by side along them, and where the columns begin in a row of `parts`.
+  columns: u32, tiles: u32, at: u32,
+  // @for j in JOINED
+  // First column of the weight, a multiple of 64.
+  first${j}: u32,
+  // @end
 }
 @group(0) @binding(0) var<uniform> P: Params;
 @group(0) @binding(1) var<storage, read> x: array<vec4<u32>>;
-@group(0) @binding(2) var<storage, read> w: array<vec4<u32>>;
-@group(0) @binding(3) var<storage, read> row_scale: array<f32>;
-@group(0) @binding(4) var<storage, read> scale: array<f32>;
-@group(0) @binding(5) var<storage, read_write> y: array<f32>;
+@group(0) @binding(2) var<storage, read_write> parts: array<f32>;
+// @for j in JOINED
+@group(0) @binding(3 + ${j}) var<storage, read> w${j}: array<vec4<u32>>;
+// @end
 
-const SUBGROUPS = ${SUBGROUPS}u;
-// 16 bytes per row of x and w, and steps of 16 k; known when the text is compiled.
+// 16 bytes per row of x and w, and values per row of `parts`; known when the text is compiled.
 const ROW = ${ROW}u;
-const STEPS = ROW / 2u;
-const COLUMNS = ${FN}u * 16u;
-const FRAGMENTS = ${FM}u * ${FN}u;
-var<workgroup> sums: array<f32, SUBGROUPS * FRAGMENTS * 256u>;
+const PARTS_ROW = ${PARTS_ROW}u;
+const X_ROWS = ${FM}u * 16u;
+const COLUMNS = 64u;
+// 16 bytes per row of a step, and of a tile in workgroup memory: one more, against bank conflicts.
+const STEP = ${STEP}u;
+const TILE_ROW = STEP + 1u;
+const W_AT = X_ROWS * TILE_ROW;
+var<workgroup> tiles: array<vec4<u32>, (X_ROWS + COLUMNS) * TILE_ROW>;
 
-@compute @workgroup_size(SUBGROUPS * 32u)
+@compute @workgroup_size(128)
 fn linear_rows_matrix(
   @builtin(workgroup_id) workgroup: vec3u,
   @builtin(num_workgroups) groups: vec3u,
   @builtin(local_invocation_index) local: u32,
 ) {
-  let n0 = group_number(P.base, workgroup, groups) * COLUMNS;
+  let group = group_number(P.base, workgroup, groups);
+  let s = group / P.tiles;
+  let n0 = group % P.tiles * COLUMNS;
+  var weight = 0u;
+  var first = 0u;
+  // @for j in JOINED
+  if (n0 >= P.first${j}) {
+    weight = ${j}u;
+    first = P.first${j};
+  }
+  // @end
+  // Neighbouring threads read a row of a step; rows past the last are read from it, and stored nowhere.
+  const ROWS = 128u / STEP;
+  let row = local / STEP;
+  let chunk = local % STEP;
+  let last = P.columns - 1u - first;
   let subgroup = local / 32u;
   // @for i in FM
-  // @for j in FN
-  var c${i}_${j}: subgroup_matrix_result<f32, 16, 16>;
+  var c${i}: subgroup_matrix_result<f32, 16, 16>;
   // @end
-  // @end
-  for (var step = subgroup; step < STEPS; step += SUBGROUPS * ${ROUNDS}u) {
-    // @for u in ROUNDS
-    // @for j in FN
-    let b${u}_${j} = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, col_major>(&w, (n0 + ${j}u * 16u) * ROW + (step + ${u}u * SUBGROUPS) * 2u, ROW);
+  let end = min(P.steps, (s + 1u) * P.part);
+  for (var step = s * P.part; step < end; step++) {
+    let at = step * STEP + chunk;
+    // @for q in W_LOADS
+    var w_load${q}: vec4<u32>;
     // @end
-    // @end
-    // @for u in ROUNDS
-    // @for i in FM
-    {
-      let a = subgroupMatrixLoad<subgroup_matrix_left<f16, 16, 16>, row_major>(&x, ${i}u * 16u * ROW + (step + ${u}u * SUBGROUPS) * 2u, ROW);
-      // @for j in FN
-      c${i}_${j} = subgroupMatrixMultiplyAccumulate(a, b${u}_${j}, c${i}_${j});
+    // @for j in JOINED
+    if (weight == ${j}u) {
+      // @for q in W_LOADS
+      w_load${q} = w${j}[min(n0 - first + row + ${q}u * ROWS, last) * ROW + at];
       // @end
     }
     // @end
+    // @for q in X_LOADS
+    let x_load${q} = x[(row + ${q}u * ROWS) * ROW + at];
     // @end
+    // @for q in W_LOADS
+    tiles[W_AT + (row + ${q}u * ROWS) * TILE_ROW + chunk] = w_load${q};
+    // @end
+    // @for q in X_LOADS
+    tiles[(row + ${q}u * ROWS) * TILE_ROW + chunk] = x_load${q};
+    // @end
+    workgroupBarrier();
+    // @for d in DEEP
+    {
+      let b = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, col_major>(&tiles, W_AT + subgroup * 16u * TILE_ROW + ${d}u * 2u, TILE_ROW);
+      // @for i in FM
+      let a${i} = subgroupMatrixLoad<subgroup_matrix_left<f16, 16, 16>, row_major>(&tiles, ${i}u * 16u * TILE_ROW + ${d}u * 2u, TILE_ROW);
+      c${i} = subgroupMatrixMultiplyAccumulate(a${i}, b, c${i});
+      // @end
+    }
+    // @end
+    workgroupBarrier();
   }
-  // @for i in FM
-  // @for j in FN
-  subgroupMatrixStore<row_major>(&sums, (subgroup * FRAGMENTS) * 256u + ${i}u * 16u * COLUMNS + ${j}u * 16u, c${i}_${j}, COLUMNS);
-  // @end
-  // @end
-  workgroupBarrier();
-  for (var at = local; at < P.M * COLUMNS; at += SUBGROUPS * 32u) {
-    var total = 0.0;
-    for (var s = 0u; s < SUBGROUPS; s++) { total += sums[s * FRAGMENTS * 256u + at]; }
-    let m = at / COLUMNS;
-    y[m * P.row + P.first + n0 + at % COLUMNS] = row_scale[m] * scale[0] * total;
+  let n = n0 + subgroup * 16u;
+  if (n < P.columns) {
+    // @for i in FM
+    subgroupMatrixStore<row_major>(&parts, (s * X_ROWS + ${i}u * 16u) * PARTS_ROW + P.at + n, c${i}, PARTS_ROW);
+    // @end
   }
 }

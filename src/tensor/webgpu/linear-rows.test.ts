@@ -28,8 +28,18 @@ function weight<T extends Tensor>(b: Backend<T>, format: WeightFormat, shape: [n
 function products<T extends Tensor>(b: Backend<T>, format: WeightFormat, m: number, n: number, k: number) {
   const x = b.fromArray(randomValues(m * k, 1, 3), [m, k]);
   const w = weight(b, format, [n, k]);
-  const [one, two] = b.linearEach(x, [w, w]) as [T, T];
-  return { y: b.linear(x, w), one, two, gated: b.linearSwiglu(x, w, w) };
+  const other = weight(b, format, [n + 3, k]);
+  const norm = { weight: b.fromArray(randomValues(k, 4), [k]), epsilon: 1e-3, offset: 1 };
+  const sum = b.fromArray(randomValues(m * n, 5), [m, n]);
+  b.addLinear(sum, x, w);
+  return {
+    y: b.linear(x, w),
+    joined: b.linearJoined(x, [w, other, w]),
+    joinedNormed: b.linearJoined(x, [w, other], norm),
+    gated: b.linearSwiglu(x, w, w),
+    gatedNormed: b.linearSwiglu(x, w, w, { ...norm, offset: 0 }),
+    sum,
+  };
 }
 
 describe.each(WEIGHT_FORMATS)("few rows times a weight in %s", (format) => {
@@ -74,7 +84,8 @@ test("rows of an embedding longer than a binding go through windows", async () =
   for (const format of ["f32", "int8", "int4"] as const)
     await expectSameResults(small, (b) => {
       const x = b.fromArray(randomValues(2 * 64, 1), [2, 64]);
-      return { y: b.linear(x, weight(b, format, [300, 64])) };
+      const w = weight(b, format, [300, 64]);
+      return { y: b.linear(x, w), joined: b.linearJoined(x, [w, w]), gated: b.linearSwiglu(x, w, w) };
     });
   small.dispose();
 });
@@ -128,7 +139,16 @@ test("the kernels of matrix units compile", async () => {
   const none = await createWebGpuBackend({ ...device, features, software: false }, { compute: "f16" });
   none.scope(() => {
     const w = none.allocateWeight("f16", [48, 256]);
-    for (const rows of [5, 16, 33, 64]) none.linear(none.zeros([rows, 256]), w);
+    const norm = { weight: none.zeros([256]), epsilon: 1e-6 };
+    for (const rows of [5, 16, 33, 64]) {
+      const x = none.zeros([rows, 256]);
+      none.linear(x, w);
+      none.addLinear(none.zeros([rows, 48]), x, w);
+      none.linearSwiglu(x, w, w, norm);
+      none.linearJoined(x, [w, w], norm);
+      // Tiles of these end where the weights do.
+      none.linearJoined(x, [none.zeros([64, 256]), none.zeros([128, 256]), w], norm);
+    }
     // Columns that keep more bits: in registers, and for more rows by matrix units.
     for (const rows of [64, 65]) none.linear(none.zeros([rows, 256]), w, { first: 16, end: 32 });
     none.linear(none.zeros([40, 256]), none.zeros([16, 256]));

@@ -1,8 +1,10 @@
+import type { NormOf } from "../backend.ts";
 import { blockWords } from "../weight-format.ts";
 import { type Context, matrixShape } from "./context.ts";
 import common from "./half-common.wgsl?raw";
 import scalar from "./linear-rows.wgsl?raw";
 import matrix from "./linear-rows-matrix.wgsl?raw";
+import sums from "./linear-rows-sum.wgsl?raw";
 import type { GpuTensor } from "./memory.ts";
 import rowsHalf from "./rows-half.wgsl?raw";
 import unpacking from "./weight-words.wgsl?raw";
@@ -22,19 +24,30 @@ const SHARE = 16;
 /** Rows up to which matrix units read each weight once. */
 const MOST_ROWS = 64;
 const SUBGROUPS = 8;
-/** Rows of a weight from which there are subgroups enough for two rows each. */
-const MANY_ROWS = 8192;
-/** Outputs from which a workgroup of the matrix kernel has twice as many, and bytes of sums that it may leave. */
-const WIDE_OUTPUTS = 4096;
-const MOST_SUMS = 32_768;
+/** Outputs from which there are subgroups enough for two rows of the weights each. */
+const MANY_OUTPUTS = 8192;
+/** Outputs of a workgroup of the matrix kernel, and the values along k that it takes at a time: as many as it has room for. */
+const TILE = 64;
+const STEPS = [128, 64];
+/** Workgroups of it that keep a large GPU busy. */
+const ENOUGH_GROUPS = 384;
 
 /** Widens halves through the type f16. Adapters without it do so by their bits. */
 const TYPED =
   "fn typed_values(q: vec2u) -> vec4f { return vec4f(vec2f(bitcast<vec2<f16>>(q.x)), vec2f(bitcast<vec2<f16>>(q.y))); }";
 
+export interface RowProducts {
+  /** x is normed first. */
+  norm?: NormOf<GpuTensor> | undefined;
+  /** Of two weights: silu of the first product times the second, in place of both side by side. */
+  gated?: boolean;
+  /** What the products are added to; a tensor of their own otherwise. */
+  onto?: GpuTensor;
+}
+
 /**
- * Products of few rows x [M,K] with weights [N,K], where reading the weights is what takes time. Not on software adapters,
- * and not for every shape and format.
+ * Products of few rows x [M,K] with weights [N,K], side by side [M, ΣN], where reading the weights is what takes time. Not on
+ * software adapters, and not for every shape and format.
  *
  * @returns null when these products are left to the kernels for many rows
  */
@@ -42,22 +55,32 @@ export function multiplyRows(
   context: Context,
   x: GpuTensor,
   weights: readonly GpuTensor[],
-): GpuTensor[] | null {
-  if (weights.every((w) => inRegisters(context, x, w)))
-    return weights.map((w) => multiplyInRegisters(context, x, [w]));
-  if (weights.every((w) => byMatrices(context, x, w))) return multiplyByMatrices(context, x, weights);
-  return null;
+  products: RowProducts = {},
+): GpuTensor | null {
+  const by = [
+    [inRegisters, multiplyInRegisters],
+    [byMatrices, multiplyByMatrices],
+  ] as const;
+  const chosen = by.find(([serves]) => weights.every((w) => serves(context, x, w)));
+  if (chosen === undefined) return null;
+  const outputs = products.gated ? weights[0]!.shape[0]! : outputsOf(weights);
+  const y = products.onto ?? context.memory.allocate([x.shape[0]!, outputs], "f32");
+  chosen[1](context, x, weights, y, products);
+  return y;
 }
 
-/** silu(x · gateᵀ) · (x · upᵀ) in one pass, or null as `multiplyRows`. */
-export function multiplyRowsSwiglu(
-  context: Context,
-  x: GpuTensor,
-  gate: GpuTensor,
-  up: GpuTensor,
-): GpuTensor | null {
-  const fits = Math.max(gate.bindingBytes, up.bindingBytes) <= context.bindingLimit;
-  return fits && inRegisters(context, x, gate) ? multiplyInRegisters(context, x, [gate, up]) : null;
+function outputsOf(weights: readonly GpuTensor[]): number {
+  return weights.reduce((sum, { shape }) => sum + shape[0]!, 0);
+}
+
+/** First column of each weight where they lie side by side. */
+function columnsOf(weights: readonly GpuTensor[]): number[] {
+  return weights.map((_, i) => outputsOf(weights.slice(0, i)));
+}
+
+function resultOf({ gated, onto }: RowProducts, at: string): string {
+  const result = gated ? "total0 / (1.0 + exp(-total0)) * total1" : "total0";
+  return onto ? `y[${at}] + ${result}` : result;
 }
 
 function inRegisters({ features, software, f16 }: Context, x: GpuTensor, { dtype }: GpuTensor): boolean {
@@ -72,102 +95,187 @@ function byMatrices({ features, software, f16, bindingLimit }: Context, x: GpuTe
   const outputs = w.shape[0]!;
   const units = f16 === "matrix" && matrixShape(features) !== undefined;
   const known = (w.dtype === "f32" || w.dtype === "f16") && 2 * outputs * k <= bindingLimit;
-  return !software && units && known && rows > 0 && rows <= MOST_ROWS && k % 128 === 0 && outputs % 16 === 0;
+  const fits = stepOf(features, rows) !== undefined && k % STEPS[0]! === 0 && outputs % 16 === 0;
+  return !software && units && known && rows > 0 && rows <= MOST_ROWS && fits;
 }
 
-/** One weight's product, or with two the gated one. */
-function multiplyInRegisters(context: Context, x: GpuTensor, weights: readonly GpuTensor[]): GpuTensor {
-  const { commands, features, memory } = context;
+/** Values along k that the tiles of a workgroup have room for in its memory, with 16 bytes behind each row. */
+function stepOf({ workgroupStorage }: Context["features"], rows: number): number | undefined {
+  return STEPS.find((step) => (16 * Math.ceil(rows / 16) + TILE) * (2 * step + 16) <= workgroupStorage);
+}
+
+function multiplyInRegisters(
+  context: Context,
+  x: GpuTensor,
+  weights: readonly GpuTensor[],
+  y: GpuTensor,
+  products: RowProducts,
+): void {
+  const { commands, features, bindingLimit } = context;
+  const { norm, gated = false } = products;
   const [rows, k] = x.shape as [number, number];
-  const [{ dtype, shape }] = weights as [GpuTensor];
-  const outputs = shape[0]!;
+  const { dtype } = weights[0]!;
   // Where products take f16 operands anyway, the copy of f32 weights takes half the time to read.
   const halves = context.f16 !== undefined && !isExpanded(dtype) ? weights.map((w) => context.half(w)) : null;
   const read = halves?.map(({ values }) => values) ?? weights;
   const shares = Math.ceil(rows / SHARE);
   const share = Math.ceil(rows / shares);
-  const each = weights.length === 1 && outputs >= MANY_ROWS && rows <= 2 ? 2 : 1;
   // More sums leave fewer registers for weights that are on their way.
   const rounds = rows <= 4 ? [4, 2] : [2];
   const { group, block, row } = blockWords(dtype, k);
-  const y = memory.allocate([rows, outputs], "f32");
-  for (const range of rowRanges(context, read))
+  const bindings = halves ? 2 : 1;
+
+  /** Weights of one dispatch: side by side or, where gated, together. */
+  function run(parts: readonly { w: number; values: GpuTensor; column: number }[]): void {
+    const outputs = outputsOf(parts.map(({ values }) => values));
+    const each = !gated && outputs >= MANY_OUTPUTS && rows <= 2 ? 2 : 1;
+    const joined = gated ? 1 : parts.length;
+    const groups = parts
+      .slice(0, joined)
+      .reduce((sum, { values }) => sum + Math.ceil(values.shape[0]! / (SUBGROUPS * each)), 0);
     commands.dispatch({
       kernel: {
         source: scalarSource,
         entry: "linear_rows",
-        buffers: `rw${(halves ? "rr" : "r").repeat(weights.length)}`,
+        buffers: `rw${"r".repeat(bindings * parts.length)}${norm ? "r" : ""}`,
         constants: {
           M: share,
           R: each,
           LANES: features.subgroupSize!,
           SUBGROUPS,
           ROUNDS: rounds.find((n) => k % (8 * features.subgroupSize! * n) === 0) ?? 1,
-          WEIGHTS: weights.length,
-          SECOND: halves ? 5 : 4,
+          JOINED: joined,
+          WEIGHTS: parts.length / joined,
+          BINDINGS: bindings,
+          NORMED: norm ? 1 : 0,
+          NORM_AT: 3 + bindings * parts.length,
           FORMAT: read[0]!.dtype,
           EIGHTS: Math.max(1, group / 8),
           BLOCK: block,
-          SCALE: halves ? "scaled" : "plain",
-          RESULT: weights.length === 1 ? "total0" : "total0 / (1.0 + exp(-total0)) * total1",
+          SCALE: halves ? "scaled" : "unscaled",
+          RESULT: resultOf(products, "at"),
           F16: features.f16 ? "enable f16;" : "",
           HALF: features.f16 ? "typed" : "f16",
           TYPED: features.f16 ? TYPED : "",
         },
       },
-      buffers: [x, y, ...read.flatMap((w, i) => [rowsOf(w, range), ...(halves ? [halves[i]!.scale] : [])])],
-      groups: shares * Math.ceil(range.rows / (SUBGROUPS * each)),
-      uints: [range.rows, k / 8, row || k / 8, range.first, outputs, rows, shares],
-      work: 2 * rows * range.rows * k * weights.length,
+      buffers: [
+        ...[x, y],
+        ...parts.flatMap(({ w, values }) => [values, ...(halves ? [halves[w]!.scale] : [])]),
+        ...(norm ? [norm.weight] : []),
+      ],
+      groups: shares * groups,
+      uints: [
+        ...[k / 8, row || k / 8, y.shape[1]!, rows, shares],
+        ...parts.slice(0, joined).flatMap(({ values, column }) => [values.shape[0]!, column]),
+      ],
+      floats: [norm?.epsilon ?? 0, norm?.offset ?? 0],
+      work: 2 * rows * outputs * k,
     });
-  return y;
+  }
+
+  const columns = columnsOf(weights);
+  const all = read.map((values, w) => ({ w, values, column: columns[w]! }));
+  if (gated)
+    for (const range of rowRanges(context, read))
+      run(read.map((values, w) => ({ w, values: rowsOf(values, range), column: range.first })));
+  else if (
+    all.every(({ values }) => values.dtype === read[0]!.dtype && values.bindingBytes <= bindingLimit) &&
+    3 + bindings * all.length <= commands.limits.maxStorageBuffersPerShaderStage
+  )
+    run(all);
+  else
+    for (const { w, values, column } of all)
+      for (const range of rowRanges(context, [values]))
+        run([{ w, values: rowsOf(values, range), column: column + range.first }]);
 }
 
-function multiplyByMatrices(context: Context, x: GpuTensor, weights: readonly GpuTensor[]): GpuTensor[] {
+function multiplyByMatrices(
+  context: Context,
+  x: GpuTensor,
+  weights: readonly GpuTensor[],
+  y: GpuTensor,
+  products: RowProducts,
+): void {
   const { commands, memory, features } = context;
+  const { norm, gated = false } = products;
   const [rows, k] = x.shape as [number, number];
   const fragments = Math.ceil(rows / 16);
-  // Each subgroup leaves its sums, 1 KiB a fragment, in workgroup memory.
-  const subgroups = SUBGROUPS * fragments * 1024 <= features.workgroupStorage ? SUBGROUPS : SUBGROUPS / 2;
   const values = memory.allocate([16 * fragments, k], "f16");
-  const scale = memory.allocate([16 * fragments], "f32");
+  const rowScale = memory.allocate([16 * fragments], "f32");
   commands.dispatch({
-    kernel: { source: halfSource, entry: "rows_half", buffers: "rww" },
-    buffers: [x, values, scale],
+    kernel: {
+      source: halfSource,
+      entry: "rows_half",
+      buffers: norm ? "rwwr" : "rww",
+      constants: { NORMED: norm ? 1 : 0, VALUE: norm ? "weighed" : "plain" },
+    },
+    buffers: [x, values, rowScale, ...(norm ? [norm.weight] : [])],
     groups: 16 * fragments,
     uints: [rows, k / 8],
+    floats: [norm?.epsilon ?? 0, norm?.offset ?? 0],
     work: 4 * rows * k,
   });
-  const products = weights.map((w) => {
-    const outputs = w.shape[0]!;
-    const weight = context.half(w);
-    const y = memory.allocate([rows, outputs], "f32");
-    // Two fragments of w for each of x where that leaves enough workgroups, and memory for their sums.
-    const sums = 2 * subgroups * fragments * 1024;
-    const wide =
-      outputs % 32 === 0 && outputs >= WIDE_OUTPUTS && sums <= Math.min(MOST_SUMS, features.workgroupStorage);
-    const columns = wide ? 2 : 1;
+  const halves = weights.map((w) => context.half(w));
+  const outputs = outputsOf(weights);
+  const columns = columnsOf(weights);
+  const tiles = Math.ceil(outputs / TILE);
+  const step = stepOf(features, rows)!;
+  const steps = k / step;
+  const part = Math.ceil(steps / Math.min(steps, Math.ceil(ENOUGH_GROUPS / tiles)));
+  const count = Math.ceil(steps / part);
+  const parts = memory.allocate([count, 16 * fragments, outputs], "f32");
+  // Tiles do not reach from one weight into the next.
+  const together = columns.every((column) => column % TILE === 0);
+  const runs = together
+    ? [{ at: 0, of: halves, first: columns, columns: outputs }]
+    : halves.map((half, i) => ({
+        at: columns[i]!,
+        of: [half],
+        first: [0],
+        columns: weights[i]!.shape[0]!,
+      }));
+  for (const { at, of, first, columns: here } of runs)
     commands.dispatch({
       kernel: {
         source: matrix,
         entry: "linear_rows_matrix",
-        buffers: "rrrrw",
+        buffers: `rw${"r".repeat(of.length)}`,
         constants: {
           FM: fragments,
-          FN: columns,
-          SUBGROUPS: subgroups,
+          STEP: step / 8,
+          DEEP: step / 16,
+          // 16 bytes each, by 128 threads.
+          W_LOADS: (TILE * step) / 1024,
+          X_LOADS: (fragments * step) / 64,
+          JOINED: of.length,
           ROW: k / 8,
-          ROUNDS: k % (64 * subgroups) === 0 ? 4 : 1,
+          PARTS_ROW: outputs,
         },
       },
-      buffers: [values, weight.values, scale, weight.scale, y],
-      groups: outputs / (16 * columns),
-      uints: [rows, 0, outputs],
-      work: 2 * rows * outputs * k,
+      buffers: [values, parts, ...of.map((half) => half.values)],
+      groups: count * Math.ceil(here / TILE),
+      uints: [steps, part, here, Math.ceil(here / TILE), at, ...first],
+      work: 2 * rows * here * k,
     });
-    return y;
+  commands.dispatch({
+    kernel: {
+      source: sums,
+      entry: "linear_rows_sum",
+      buffers: `rrw${"r".repeat(weights.length)}`,
+      constants: {
+        JOINED: weights.length,
+        PAIRED: gated ? 1 : 0,
+        RESULT: resultOf(products, "thread"),
+      },
+    },
+    buffers: [parts, rowScale, y, ...halves.map(({ scale }) => scale)],
+    groups: Math.ceil(y.length / 4 / 64),
+    uints: [
+      ...[count, 16 * fragments, rows, y.shape[1]! / 4, outputs / 4],
+      ...columns.map((column) => column / 4),
+    ],
+    work: (count * rows * outputs) / 2,
   });
-  memory.free(values);
-  memory.free(scale);
-  return products;
+  for (const t of [values, rowScale, parts]) memory.free(t);
 }

@@ -1,15 +1,16 @@
-import type { Backend } from "../backend.ts";
+import type { Backend, NormOf } from "../backend.ts";
 import {
+  checkAddLinear,
   checkLinear,
   checkLinearBackwardInput,
   checkLinearBackwardWeight,
-  fail,
-  sameShape,
+  checkLinearJoined,
+  checkLinearSwiglu,
 } from "../shapes.ts";
 import type { RowSpan } from "../tensor.ts";
 import { addParts } from "./add-parts.ts";
 import type { Context } from "./context.ts";
-import { multiplyRows, multiplyRowsSwiglu } from "./linear-rows.ts";
+import { multiplyRows } from "./linear-rows.ts";
 import { accumulateTN, multiplyNN, multiplyNT, refineNT } from "./matmul.ts";
 import type { Product } from "./matmul-product.ts";
 import type { GpuTensor } from "./memory.ts";
@@ -40,20 +41,36 @@ export function addProduct(
   context.memory.free(part);
 }
 
+type Linear =
+  | "linear"
+  | "linearJoined"
+  | "linearSwiglu"
+  | "addLinear"
+  | "linearBackwardInput"
+  | "linearBackwardWeight";
+
 export function linearOperations(
   context: Context,
-  swiglu: Backend<GpuTensor>["swiglu"],
-): Pick<
-  Backend<GpuTensor>,
-  "linear" | "linearEach" | "linearSwiglu" | "linearBackwardInput" | "linearBackwardWeight"
-> {
+  { swiglu, rmsNorm, joinColumns }: Pick<Backend<GpuTensor>, "swiglu" | "rmsNorm" | "joinColumns">,
+): Pick<Backend<GpuTensor>, Linear> {
   const { memory } = context;
+
+  /** Products of x, or of its norm, by the kernels for many rows. */
+  function multiplyMany(x: GpuTensor, weights: readonly GpuTensor[], norm?: NormOf<GpuTensor>): GpuTensor[] {
+    if (norm === undefined) return weights.map((w) => operations.linear(x, w));
+    const { y, rstd } = rmsNorm(x, norm.weight, norm.epsilon, norm.offset);
+    memory.free(rstd);
+    const products = multiplyMany(y, weights);
+    memory.free(y);
+    return products;
+  }
+
   const operations: ReturnType<typeof linearOperations> = {
     linear(x, w, fine = NONE) {
       const { m, n, k } = checkLinear("linear", x, w, fine);
       // Few rows are multiplied in registers, where f32 operands cost no second pass.
       const few = multiplyRows(fine.first === fine.end ? context : { ...context, f16: undefined }, x, [w]);
-      if (few) return few[0]!;
+      if (few) return few;
       const y = memory.allocate([m, n], "f32");
       /** Columns `span` of y, with f16 or f32 operands. */
       const project = (
@@ -87,21 +104,32 @@ export function linearOperations(
       }
       return y;
     },
-    linearEach(x, weights) {
-      for (const w of weights) checkLinear("linearEach", x, w);
-      return multiplyRows(context, x, weights) ?? weights.map((w) => operations.linear(x, w));
-    },
-    linearSwiglu(x, gate, up) {
-      checkLinear("linearSwiglu", x, gate);
-      if (gate.dtype !== up.dtype || !sameShape(gate, up))
-        fail("linearSwiglu", "gate and up of one shape and format", [gate, up]);
-      const few = multiplyRowsSwiglu(context, x, gate, up);
+    linearJoined(x, weights, norm) {
+      checkLinearJoined(x, weights, norm);
+      const few = multiplyRows(context, x, weights, { norm });
       if (few) return few;
-      const [a, b] = operations.linearEach(x, [gate, up]) as [GpuTensor, GpuTensor];
+      const products = multiplyMany(x, weights, norm);
+      if (products.length === 1) return products[0]!;
+      const y = joinColumns(products);
+      for (const product of products) memory.free(product);
+      return y;
+    },
+    linearSwiglu(x, gate, up, norm) {
+      checkLinearSwiglu(x, gate, up, norm);
+      const few = multiplyRows(context, x, [gate, up], { norm, gated: true });
+      if (few) return few;
+      const [a, b] = multiplyMany(x, [gate, up], norm) as [GpuTensor, GpuTensor];
       const y = swiglu(a, b);
       memory.free(a);
       memory.free(b);
       return y;
+    },
+    addLinear(y, x, w) {
+      checkAddLinear(y, x, w);
+      if (multiplyRows(context, x, [w], { onto: y })) return;
+      const product = operations.linear(x, w);
+      addParts(context, product, 1, y.length, y, 0, true);
+      memory.free(product);
     },
     linearBackwardInput(dy, w) {
       const { m, n, k } = checkLinearBackwardInput(dy, w);

@@ -1,28 +1,47 @@
-// Rows of x to f16, each scaled by the power of two that brings its largest magnitude to [2^14, 2^15); rows past the last
-// are 0. A workgroup has a row.
+// Rows of x, or of x times a norm's weights, to f16, each scaled by the power of two that brings its largest magnitude to
+// [2^14, 2^15); rows past the last are 0. A norm's rstd goes into the scale. A workgroup has a row.
 struct Params {
   base: u32,
   // Rows of x, and eights of values in a row.
   rows: u32, eights: u32,
+  eps: f32,
+  // Added to the norm's weights.
+  offset: f32,
 }
 @group(0) @binding(0) var<uniform> P: Params;
 @group(0) @binding(1) var<storage, read> x: array<vec4f>;
 @group(0) @binding(2) var<storage, read_write> values: array<vec4u>;
 @group(0) @binding(3) var<storage, read_write> row_scale: array<f32>;
+@group(0) @binding(4) var<storage, read> norm: array<vec4f>;
+
+var<workgroup> squares: array<f32, 256>;
+
+fn plain(at: u32, i: u32) -> vec4f { return x[at + i]; }
+fn weighed(at: u32, i: u32) -> vec4f { return x[at + i] * (norm[i] + P.offset); }
 
 @compute @workgroup_size(256)
 fn rows_half(@builtin(workgroup_id) workgroup: vec3u, @builtin(num_workgroups) groups: vec3u, @builtin(local_invocation_index) local: u32) {
   let r = group_number(P.base, workgroup, groups);
   let inside = r < P.rows;
-  let first = min(r, P.rows - 1u) * P.eights;
+  let at = 2u * min(r, P.rows - 1u) * P.eights;
   var found = vec4f();
-  for (var i = local; i < P.eights; i += 256u) {
-    found = max(found, max(abs(x[2u * (first + i)]), abs(x[2u * (first + i) + 1u])));
+  var rstd = 1.0;
+  // @for once in NORMED
+  var square = vec4f();
+  for (var i = local; i < 2u * P.eights; i += 256u) { square += x[at + i] * x[at + i]; }
+  squares[local] = square.x + square.y + square.z + square.w;
+  workgroupBarrier();
+  for (var half = 128u; half > 0u; half /= 2u) {
+    if (local < half) { squares[local] += squares[local + half]; }
+    workgroupBarrier();
   }
+  rstd = 1.0 / sqrt(squares[0] / f32(8u * P.eights) + P.eps);
+  // @end
+  for (var i = local; i < 2u * P.eights; i += 256u) { found = max(found, abs(${VALUE}(at, i))); }
   let shift = shift_of(largest(max(max(found.x, found.y), max(found.z, found.w)), local));
   let factor = select(0.0, bitcast<f32>(u32(127 + shift) << 23u), inside);
   for (var i = local; i < P.eights; i += 256u) {
-    values[r * P.eights + i] = pack(x[2u * (first + i)] * factor, x[2u * (first + i) + 1u] * factor);
+    values[r * P.eights + i] = pack(${VALUE}(at, 2u * i) * factor, ${VALUE}(at, 2u * i + 1u) * factor);
   }
-  if (local == 0u) { row_scale[r] = bitcast<f32>(u32(127 - shift) << 23u); }
+  if (local == 0u) { row_scale[r] = rstd * bitcast<f32>(u32(127 - shift) << 23u); }
 }
