@@ -5,7 +5,7 @@ enable chromium_experimental_subgroup_matrix;
 diagnostic(off, chromium.subgroup_matrix_uniformity);
 // parts[s, m, n] = Σ_k x[m, k] · w[n, k] over part s of k, for up to ${FM} · 16 rows of x in f16 (rows-half.wgsl) and the
 // columns of ${JOINED} weights side by side, by subgroup matrices. A workgroup has 64 columns, each of its four subgroups 16.
-// It goes through its part by ${STEP} · 8 k at a time: parts are many and short, so that several workgroups on a multiprocessor hide
+// It goes through its part by 64 k at a time: parts are many and short, so that several workgroups on a multiprocessor hide
 // each other's loads. Straight from storage, fragments would be read in pieces of four bytes. `linear_rows_sum` adds up the
 // parts.
 struct Params {
@@ -32,7 +32,7 @@ const PARTS_ROW = ${PARTS_ROW}u;
 const X_ROWS = ${FM}u * 16u;
 const COLUMNS = 64u;
 // 16 bytes per row of a step, and of a tile in workgroup memory: one more, against bank conflicts.
-const STEP = ${STEP}u;
+const STEP = 8u;
 const TILE_ROW = STEP + 1u;
 const W_AT = X_ROWS * TILE_ROW;
 var<workgroup> tiles: array<vec4<u32>, (X_ROWS + COLUMNS) * TILE_ROW>;
@@ -54,8 +54,7 @@ fn linear_rows_matrix(
     first = P.first${j};
   }
   // @end
-  // Neighbouring threads read a row of a step; rows past the last are read from it, and stored nowhere.
-  const ROWS = 128u / STEP;
+  // Eight neighbouring threads read a row of a step; rows past the last are read from it, and stored nowhere.
   let row = local / STEP;
   let chunk = local % STEP;
   let last = P.columns - 1u - first;
@@ -66,27 +65,27 @@ fn linear_rows_matrix(
   let end = min(P.steps, (s + 1u) * P.part);
   for (var step = s * P.part; step < end; step++) {
     let at = step * STEP + chunk;
-    // @for q in W_LOADS
+    // @for q in 4
     var w_load${q}: vec4<u32>;
     // @end
     // @for j in JOINED
     if (weight == ${j}u) {
-      // @for q in W_LOADS
-      w_load${q} = w${j}[min(n0 - first + row + ${q}u * ROWS, last) * ROW + at];
+      // @for q in 4
+      w_load${q} = w${j}[min(n0 - first + row + ${q}u * 16u, last) * ROW + at];
       // @end
     }
     // @end
-    // @for q in X_LOADS
-    let x_load${q} = x[(row + ${q}u * ROWS) * ROW + at];
+    // @for q in FM
+    let x_load${q} = x[(row + ${q}u * 16u) * ROW + at];
     // @end
-    // @for q in W_LOADS
-    tiles[W_AT + (row + ${q}u * ROWS) * TILE_ROW + chunk] = w_load${q};
+    // @for q in 4
+    tiles[W_AT + (row + ${q}u * 16u) * TILE_ROW + chunk] = w_load${q};
     // @end
-    // @for q in X_LOADS
-    tiles[(row + ${q}u * ROWS) * TILE_ROW + chunk] = x_load${q};
+    // @for q in FM
+    tiles[(row + ${q}u * 16u) * TILE_ROW + chunk] = x_load${q};
     // @end
     workgroupBarrier();
-    // @for d in DEEP
+    // @for d in 4
     {
       let b = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, col_major>(&tiles, W_AT + subgroup * 16u * TILE_ROW + ${d}u * 2u, TILE_ROW);
       // @for i in FM

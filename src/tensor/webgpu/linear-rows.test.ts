@@ -48,6 +48,7 @@ describe.each(WEIGHT_FORMATS)("few rows times a weight in %s", (format) => {
     [2, 130, 64],
     [3, 33, 160],
     [4, 70, 72],
+    [2, 9, 256],
     [5, 40, 128],
     [16, 33, 64],
   ])("%i rows, %i outputs, %i inputs", (m, n, k) =>

@@ -24,11 +24,12 @@ const SHARE = 16;
 /** Rows up to which matrix units read each weight once. */
 const MOST_ROWS = 64;
 const SUBGROUPS = 8;
-/** Outputs from which there are subgroups enough for two rows of the weights each. */
-const MANY_OUTPUTS = 8192;
-/** Outputs of a workgroup of the matrix kernel, and the values along k that it takes at a time: as many as it has room for. */
-const TILE = 64;
-const STEPS = [128, 64];
+/** Rows up to which the registers have room for the sums of two rows of a weight: each value of x is read half as often. */
+const FEW_ROWS = 4;
+/** Threads beyond which no more are asked for to read a weight. */
+const MANY_THREADS = 2 ** 18;
+/** Outputs of a workgroup of the matrix kernel, and the values along k that it takes at a time. */
+const TILE = { outputs: 64, step: 64 };
 /** Workgroups of it that keep a large GPU busy. */
 const ENOUGH_GROUPS = 384;
 
@@ -95,13 +96,19 @@ function byMatrices({ features, software, f16, bindingLimit }: Context, x: GpuTe
   const outputs = w.shape[0]!;
   const units = f16 === "matrix" && matrixShape(features) !== undefined;
   const known = (w.dtype === "f32" || w.dtype === "f16") && 2 * outputs * k <= bindingLimit;
-  const fits = stepOf(features, rows) !== undefined && k % STEPS[0]! === 0 && outputs % 16 === 0;
+  // Rows of a tile have 16 bytes more than their values.
+  const bytes = (16 * Math.ceil(rows / 16) + TILE.outputs) * (2 * TILE.step + 16);
+  const fits = bytes <= features.workgroupStorage && k % TILE.step === 0 && outputs % 16 === 0;
   return !software && units && known && rows > 0 && rows <= MOST_ROWS && fits;
 }
 
-/** Values along k that the tiles of a workgroup have room for in its memory, with 16 bytes behind each row. */
-function stepOf({ workgroupStorage }: Context["features"], rows: number): number | undefined {
-  return STEPS.find((step) => (16 * Math.ceil(rows / 16) + TILE) * (2 * step + 16) <= workgroupStorage);
+/**
+ * Subgroups that share a row of a weight: where there are fewer threads than keep a large GPU's memory busy, as long as each
+ * of them has two eights of values to read.
+ */
+function splitOf(threads: number, eights: number): number {
+  const wanted = [4, 2].find((split) => threads * split <= MANY_THREADS && eights >= 2 * split);
+  return wanted ?? 1;
 }
 
 function multiplyInRegisters(
@@ -120,19 +127,19 @@ function multiplyInRegisters(
   const read = halves?.map(({ values }) => values) ?? weights;
   const shares = Math.ceil(rows / SHARE);
   const share = Math.ceil(rows / shares);
-  // More sums leave fewer registers for weights that are on their way.
-  const rounds = rows <= 4 ? [4, 2] : [2];
   const { group, block, row } = blockWords(dtype, k);
   const bindings = halves ? 2 : 1;
 
   /** Weights of one dispatch: side by side or, where gated, together. */
   function run(parts: readonly { w: number; values: GpuTensor; column: number }[]): void {
     const outputs = outputsOf(parts.map(({ values }) => values));
-    const each = !gated && outputs >= MANY_OUTPUTS && rows <= 2 ? 2 : 1;
+    const each = !gated && rows <= FEW_ROWS ? 2 : 1;
     const joined = gated ? 1 : parts.length;
+    const lanes = features.subgroupSize!;
+    const split = splitOf(outputs * lanes, k / 8 / lanes);
     const groups = parts
       .slice(0, joined)
-      .reduce((sum, { values }) => sum + Math.ceil(values.shape[0]! / (SUBGROUPS * each)), 0);
+      .reduce((sum, { values }) => sum + Math.ceil((values.shape[0]! * split) / (SUBGROUPS * each)), 0);
     commands.dispatch({
       kernel: {
         source: scalarSource,
@@ -141,9 +148,11 @@ function multiplyInRegisters(
         constants: {
           M: share,
           R: each,
-          LANES: features.subgroupSize!,
+          LANES: lanes,
           SUBGROUPS,
-          ROUNDS: rounds.find((n) => k % (8 * features.subgroupSize! * n) === 0) ?? 1,
+          ROUNDS: k % (16 * lanes * split) === 0 ? 2 : 1,
+          SPLIT: split,
+          SHARED: split > 1 ? 1 : 0,
           JOINED: joined,
           WEIGHTS: parts.length / joined,
           BINDINGS: bindings,
@@ -197,7 +206,7 @@ function multiplyByMatrices(
   y: GpuTensor,
   products: RowProducts,
 ): void {
-  const { commands, memory, features } = context;
+  const { commands, memory } = context;
   const { norm, gated = false } = products;
   const [rows, k] = x.shape as [number, number];
   const fragments = Math.ceil(rows / 16);
@@ -219,14 +228,13 @@ function multiplyByMatrices(
   const halves = weights.map((w) => context.half(w));
   const outputs = outputsOf(weights);
   const columns = columnsOf(weights);
-  const tiles = Math.ceil(outputs / TILE);
-  const step = stepOf(features, rows)!;
-  const steps = k / step;
+  const tiles = Math.ceil(outputs / TILE.outputs);
+  const steps = k / TILE.step;
   const part = Math.ceil(steps / Math.min(steps, Math.ceil(ENOUGH_GROUPS / tiles)));
   const count = Math.ceil(steps / part);
   const parts = memory.allocate([count, 16 * fragments, outputs], "f32");
   // Tiles do not reach from one weight into the next.
-  const together = columns.every((column) => column % TILE === 0);
+  const together = columns.every((column) => column % TILE.outputs === 0);
   const runs = together
     ? [{ at: 0, of: halves, first: columns, columns: outputs }]
     : halves.map((half, i) => ({
@@ -243,19 +251,14 @@ function multiplyByMatrices(
         buffers: `rw${"r".repeat(of.length)}`,
         constants: {
           FM: fragments,
-          STEP: step / 8,
-          DEEP: step / 16,
-          // 16 bytes each, by 128 threads.
-          W_LOADS: (TILE * step) / 1024,
-          X_LOADS: (fragments * step) / 64,
           JOINED: of.length,
           ROW: k / 8,
           PARTS_ROW: outputs,
         },
       },
       buffers: [values, parts, ...of.map((half) => half.values)],
-      groups: count * Math.ceil(here / TILE),
-      uints: [steps, part, here, Math.ceil(here / TILE), at, ...first],
+      groups: count * Math.ceil(here / TILE.outputs),
+      uints: [steps, part, here, Math.ceil(here / TILE.outputs), at, ...first],
       work: 2 * rows * here * k,
     });
   commands.dispatch({

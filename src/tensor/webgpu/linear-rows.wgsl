@@ -5,7 +5,8 @@ diagnostic(off, subgroup_uniformity);
 // y[m, n] = Σ_k x[m, k] · w[n, k] for few rows of x, as in decoding: reading the weights, as they are stored, is what takes
 // time. The columns of ${JOINED} weights lie side by side in y; or, with a pair of weights, y = silu of the first product times
 // the second. x may be normed on the way: since a subgroup sees whole rows of it, their rstd costs no pass of its own. A
-// workgroup has a share of ${M} rows of x, a subgroup ${R} rows of w, a thread eight neighbouring values of each at a time.
+// workgroup has a share of ${M} rows of x, ${SPLIT} of its subgroups together ${R} rows of w, a thread eight neighbouring values
+// of each at a time.
 struct Params {
   base: u32,
   // Eights of values in a row of x and w.
@@ -45,6 +46,12 @@ const ROUNDS = ${ROUNDS}u;
 // Of int8 and int4: eights of values in a group, and words of its block.
 const EIGHTS = ${EIGHTS}u;
 const BLOCK = ${BLOCK}u;
+// Subgroups that share rows of w, each every SPLIT-th piece of them, and the sums that each of them finds.
+const SPLIT = ${SPLIT}u;
+const SUMS = ${M}u * (${R}u * ${WEIGHTS}u + ${NORMED}u);
+// @for once in SHARED
+var<workgroup> found: array<f32, SUBGROUPS * SUMS>;
+// @end
 
 struct Eight { a: vec4f, b: vec4f }
 ${TYPED}
@@ -84,7 +91,7 @@ fn unscaled${j}${p}() -> f32 { return 1.0; }
 // @end
 
 // Rows n0, … of weight ${j}, and rows of x from m0 on, of which those before `own` are another share's.
-fn multiply${j}(n0: u32, m0: u32, own: u32, lane: u32) {
+fn multiply${j}(n0: u32, m0: u32, own: u32, subgroup: u32, lane: u32) {
   // @for r in R
   let row${r} = min(n0 + ${r}u, P.count${j} - 1u) * P.step;
   // @for p in WEIGHTS
@@ -98,7 +105,7 @@ fn multiply${j}(n0: u32, m0: u32, own: u32, lane: u32) {
   var squares${m} = 0.0;
   // @end
   // @end
-  for (var at = lane; at < P.eights; at += LANES * ROUNDS) {
+  for (var at = subgroup % SPLIT * LANES * ROUNDS + lane; at < P.eights; at += SPLIT * LANES * ROUNDS) {
     // @for u in ROUNDS
     // @for r in R
     // @for p in WEIGHTS
@@ -134,19 +141,59 @@ fn multiply${j}(n0: u32, m0: u32, own: u32, lane: u32) {
     // @end
   }
   // @for m in M
+  // @for r in R
+  // @for p in WEIGHTS
+  sum${p}_${r}_${m} = subgroupAdd(sum${p}_${r}_${m});
+  // @end
+  // @end
+  // @for once in NORMED
+  squares${m} = subgroupAdd(squares${m});
+  // @end
+  // @end
+  // @for once in SHARED
+  if (lane == 0u) {
+    // @for m in M
+    // @for r in R
+    // @for p in WEIGHTS
+    found[subgroup * SUMS + (${m}u * ${R}u + ${r}u) * ${WEIGHTS}u + ${p}u] = sum${p}_${r}_${m};
+    // @end
+    // @end
+    // @for once in NORMED
+    found[subgroup * SUMS + ${M}u * ${R}u * ${WEIGHTS}u + ${m}u] = squares${m};
+    // @end
+    // @end
+  }
+  workgroupBarrier();
+  for (var s = 1u; s < SPLIT; s++) {
+    let other = (subgroup + s) % SUBGROUPS * SUMS;
+    // @for m in M
+    // @for r in R
+    // @for p in WEIGHTS
+    sum${p}_${r}_${m} += found[other + (${m}u * ${R}u + ${r}u) * ${WEIGHTS}u + ${p}u];
+    // @end
+    // @end
+    // @for once in NORMED
+    squares${m} += found[other + ${M}u * ${R}u * ${WEIGHTS}u + ${m}u];
+    // @end
+    // @end
+  }
+  // @end
+  // The first of the subgroups that share rows stores what they found.
+  if (lane > 0u || subgroup % SPLIT > 0u) { return; }
+  // @for m in M
   {
     var factor = 1.0;
     // @for once in NORMED
-    factor = inverseSqrt(subgroupAdd(squares${m}) / f32(8u * P.eights) + P.eps);
+    factor = inverseSqrt(squares${m} / f32(8u * P.eights) + P.eps);
     // @end
     let m = m0 + ${m}u;
     // @for r in R
     {
       // @for p in WEIGHTS
-      let total${p} = factor * ${SCALE}${j}${p}() * subgroupAdd(sum${p}_${r}_${m});
+      let total${p} = factor * ${SCALE}${j}${p}() * sum${p}_${r}_${m};
       // @end
       let at = m * P.row + P.first${j} + n0 + ${r}u;
-      if (lane == 0u && n0 + ${r}u < P.count${j} && m >= own) { y[at] = ${RESULT}; }
+      if (n0 + ${r}u < P.count${j} && m >= own) { y[at] = ${RESULT}; }
     }
     // @end
   }
@@ -163,14 +210,14 @@ fn linear_rows(
   // Workgroups with the same rows of w follow each other: all but the first find them in a cache.
   let group = group_number(P.base, workgroup, groups);
   var block = group / P.shares;
-  let lane = local % LANES;
+  let subgroup = local / LANES;
   // A last share that would go past the end begins earlier. The rows that it has twice are those of the share before it.
   let own = group % P.shares * ${M}u;
   let m0 = min(own, P.rows - ${M}u);
-  const ROWS = SUBGROUPS * ${R}u;
+  const ROWS = SUBGROUPS / SPLIT * ${R}u;
   // @for j in JOINED
   if (block * ROWS < P.count${j}) {
-    multiply${j}(block * ROWS + local / LANES * ${R}u, m0, own, lane);
+    multiply${j}(block * ROWS + subgroup / SPLIT * ${R}u, m0, own, subgroup, local % LANES);
     return;
   }
   block -= (P.count${j} + ROWS - 1u) / ROWS;
