@@ -54,19 +54,13 @@ function attend(
   config: ModelConfig,
   { query, key, value, queryNorm, keyNorm, output }: AttentionTensors,
   normed: Tensor,
-  { cos, sin }: { cos: Tensor; sin: Tensor },
-  { k: keys, v: values }: LayerCache,
-  { positions, rows, starts, ends, most }: DecodeState,
+  tables: { cos: Tensor; sin: Tensor },
+  cache: LayerCache,
+  state: DecodeState,
 ): Tensor {
-  const { heads, keyValueHeads: groups, headSize, normEpsilon: eps } = config;
-  const [count, offset] = [normed.shape[0]!, normOffset(config)];
-  const [rawQ, k, v] = backend.linearEach(normed, [query, key, value]) as [Tensor, Tensor, Tensor];
-  backend.reshape(rawQ, [count, heads, headSize]);
-  for (const t of [k, v]) backend.reshape(t, [count, groups, headSize]);
-  const { y: q } = backend.rmsNormRope(rawQ, queryNorm, eps, cos, sin, positions, offset);
-  backend.putKeyValues({ keys, values, rows }, k, v, keyNorm, eps, cos, sin, positions, offset);
-  const { o } = backend.attention(q, keys, values, { start: starts, end: ends, most });
-  return backend.linear(backend.reshape(o, [count, heads * headSize]), output);
+  const norms = { query: queryNorm, key: keyNorm, epsilon: config.normEpsilon, offset: normOffset(config) };
+  const qkv = backend.joinColumns(backend.linearEach(normed, [query, key, value]));
+  return backend.linear(backend.attendNext(cache, qkv, norms, tables, state), output);
 }
 
 function attentionReach(

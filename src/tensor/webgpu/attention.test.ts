@@ -9,7 +9,7 @@ import {
   type Shared,
 } from "../../../test/support/packs.ts";
 import { expectSameResults } from "../../../test/support/same-results.ts";
-import { openGpu } from "../../../test/webgpu.ts";
+import { openGpu, openNullGpu } from "../../../test/webgpu.ts";
 import type { Backend } from "../backend.ts";
 import type { Tensor } from "../tensor.ts";
 import { createWebGpuBackend, requestDevice, type WebGpuBackend } from "./index.ts";
@@ -190,6 +190,124 @@ describe.each(["f32", "f16"] as const)("attention of few rows to a cache in %s",
       return { ...b.attention(q, k, v, range), seen: b.gatherRows(k, start) };
     });
   });
+});
+
+interface Step {
+  format: "f32" | "f16";
+  /** Of each sequence, the new one among them. */
+  keys: readonly number[];
+  heads: number;
+  groups: number;
+  size: number;
+  /** Numbers of a head that turn, all by default. */
+  turning?: number;
+  offset?: number;
+}
+
+function stepOfDecoding<T extends Tensor>(
+  b: Backend<T>,
+  { format, keys, heads, groups, size, turning = size, offset = 0 }: Step,
+): Record<string, T> {
+  const most = Math.max(...keys);
+  const vector = (values: readonly number[]) => b.fromArray(Uint32Array.from(values), [values.length]);
+  const ends = keys.map((_, i) => keys.slice(0, i + 1).reduce((sum, count) => sum + count, 0));
+  const total = ends.at(-1)!;
+  const all = vector(Array.from({ length: total }, (_, i) => i));
+  const tensor = (seed: number, shape: number[], scale = 1) =>
+    b.fromArray(
+      randomValues(
+        shape.reduce((x, y) => x * y, 1),
+        seed,
+        scale,
+      ),
+      shape,
+    );
+  const filled = (seed: number) => {
+    const t = b.allocateWeight(format, [total, groups, size]);
+    b.putRows(t, all, tensor(seed, [total, groups, size]));
+    return t;
+  };
+  const cache = { k: filled(1), v: filled(2) };
+  const angles = randomValues((most * turning) / 2, 3, 3);
+  const table = (of: (angle: number) => number) => b.fromArray(angles.map(of), [most, turning / 2]);
+  const o = b.attendNext(
+    cache,
+    tensor(4, [keys.length, (heads + 2 * groups) * size], 3),
+    { query: tensor(5, [size], 2), key: tensor(6, [size], 2), epsilon: 1e-6, offset },
+    { cos: table(Math.cos), sin: table(Math.sin) },
+    {
+      positions: vector(keys.map((count) => count - 1)),
+      rows: vector(ends.map((end) => end - 1)),
+      starts: vector(ends.map((end, i) => end - keys[i]!)),
+      ends: vector(ends),
+      most,
+    },
+  );
+  return { o, keys: b.gatherRows(cache.k, all), values: b.gatherRows(cache.v, all) };
+}
+
+/** A value that lies between two of f16 may go to either. */
+const STEP_BOUND = { f32: 1e-5, f16: 1e-4 };
+
+describe.each([
+  { kind: "with subgroups", lacking: {} },
+  { kind: "without", lacking: { subgroups: false, subgroupSize: undefined } },
+])("the attention of a step of decoding, $kind", ({ lacking }) => {
+  let own: WebGpuBackend;
+  beforeAll(async () => {
+    const device = await requestDevice(await openGpu());
+    const features = { ...device.features, ...lacking };
+    own = await createWebGpuBackend({ ...device, features, software: false });
+  });
+  afterAll(() => own.dispose());
+
+  // Parts have 64 keys, or 128 from eight rows on: some sequences fill them, with others the new key begins one.
+  test.each<Step>([
+    { format: "f32", keys: [1], heads: 1, groups: 1, size: 4 },
+    { format: "f32", keys: [1, 64, 65, 300], heads: 4, groups: 2, size: 16 },
+    { format: "f32", keys: [128, 2], heads: 16, groups: 2, size: 64 },
+    { format: "f32", keys: [70], heads: 5, groups: 1, size: 128, offset: 1 },
+    { format: "f32", keys: [66], heads: 2, groups: 1, size: 256 },
+    { format: "f32", keys: [5, 65], heads: 2, groups: 1, size: 128, turning: 32 },
+    { format: "f32", keys: [9, 70], heads: 3, groups: 3, size: 24, turning: 8, offset: 1 },
+    // A thread turns four neighbouring pairs; here these are ten.
+    { format: "f32", keys: [9, 70], heads: 2, groups: 1, size: 20 },
+    { format: "f32", keys: [1, 2, 3, 90, 128, 129, 256, 257, 40], heads: 4, groups: 2, size: 64 },
+    { format: "f32", keys: [1, 2, 3, 4, 5, 6, 128, 129], heads: 16, groups: 1, size: 16 },
+    { format: "f16", keys: [1, 64, 65, 130], heads: 2, groups: 2, size: 16 },
+    { format: "f16", keys: [128, 129], heads: 4, groups: 2, size: 128 },
+    { format: "f16", keys: [65], heads: 16, groups: 2, size: 256, turning: 64, offset: 1 },
+    { format: "f16", keys: [1, 2, 3, 90, 128, 129, 256, 257, 40], heads: 2, groups: 1, size: 128 },
+  ])("%j", async (step) => {
+    await expectSameResults(own, (b) => stepOfDecoding(b, step), STEP_BOUND[step.format]);
+  });
+});
+
+test.each([
+  { heads: 4, groups: 2, size: 16 },
+  { heads: 3, groups: 3, size: 24, turning: 8, offset: 1 },
+])("the attention of a step of decoding on a software adapter, by other operations, %j", async (shape) => {
+  await expectSameResults(backend, (b) => stepOfDecoding(b, { ...shape, format: "f32", keys: [1, 65, 9] }));
+});
+
+test("the kernels of decoding compile for subgroups of 32", async () => {
+  // An adapter that computes nothing; `npm run bench -- decode` compares what it would compute on a card.
+  const device = await requestDevice(await openNullGpu());
+  const features = { ...device.features, subgroupSize: 32 };
+  const none = await createWebGpuBackend({ ...device, features, software: false });
+  none.scope(() => {
+    for (const format of ["f32", "f16"] as const)
+      for (const size of [64, 128, 256]) {
+        const shape = { format, heads: 8, groups: 2, size };
+        stepOfDecoding(none, { ...shape, keys: [65, 1] });
+        stepOfDecoding(none, { ...shape, keys: [129, 1, 1, 1, 1, 1, 1, 1] });
+        const cache = none.allocateWeight(format, [70, 2, size]);
+        const [start, end] = [0, 70].map((row) => none.fromArray(Uint32Array.of(row), [1]));
+        none.attention(none.zeros([1, 8, size]), cache, cache, { start: start!, end: end!, most: 70 });
+      }
+  });
+  await expect(none.sync()).resolves.toBeUndefined();
+  none.dispose();
 });
 
 describe("attention and its gradients through tiles in workgroup memory", () => {
