@@ -78,25 +78,8 @@ export function attendToCache(
   { sizes, start, end, most, x, k, v, o, lse, next }: Decoding,
 ): void {
   const { queries, heads, groups, size } = sizes;
-  const vectors = size / 4;
-  const keys = queries < MANY_ROWS ? KEYS.few : KEYS.many;
-  const plan = planOf(features, keys, vectors, heads / groups);
-  const parts = Math.ceil(Math.min(most, sizes.keys) / keys);
-  const halves = k.dtype === "f16";
-  const constants = {
-    ...plan,
-    KEYS: keys,
-    D4: vectors,
-    PART_LOADS,
-    ACCESS: next ? "read_write" : "read",
-    NEXT: next ? 1 : 0,
-    NORMS: next ? 2 : 0,
-    GIVEN: next ? 0 : 1,
-    LSE: lse ? 1 : 0,
-    STORED: halves ? "vec2u" : "vec4f",
-    LOAD: halves ? "vec4f(unpack2x16float(four.x), unpack2x16float(four.y))" : "four",
-    STORE: halves ? "vec2u(pack2x16float(value.xy), pack2x16float(value.zw))" : "value",
-  };
+  const constants = decodeConstants(features, sizes, k.dtype === "f16" ? "f16" : "f32", next !== undefined);
+  const parts = Math.ceil(Math.min(most, sizes.keys) / constants.KEYS);
   const found = memory.allocate([queries, heads, parts, size + 4], "f32");
   const half = next ? next.cos.shape[1]! / 4 : 0;
   const parameters = {
@@ -107,9 +90,9 @@ export function attendToCache(
   commands.dispatch({
     kernel: { source, entry: "attention_decode", buffers: next ? "rrrwwwrrrr" : "rrrrrw", constants },
     buffers: [start, end, x, k, v, found, ...extra],
-    groups: (queries * heads * parts) / plan.HEADS,
+    groups: (queries * heads * parts) / constants.HEADS,
     ...parameters,
-    work: 4 * queries * heads * parts * keys * size,
+    work: 4 * queries * heads * parts * constants.KEYS * size,
   });
   commands.dispatch({
     kernel: { source, entry: "attention_decode_merge", buffers: lse ? "rrrww" : "rrrw", constants },
@@ -122,10 +105,20 @@ export function attendToCache(
 }
 
 /**
- * How a workgroup shares `keys` keys of `vectors` vec4s out, for as many of the `sharing` query heads that see them as
- * registers and workgroup memory hold.
+ * How workgroups share out the keys: a part for as many of the query heads that see them as registers and workgroup memory
+ * hold.
+ *
+ * @param format of the cache
+ * @param next queries and new keys are still to be normed and turned
  */
-function planOf(features: Context["features"], keys: number, vectors: number, sharing: number) {
+export function decodeConstants(
+  features: Pick<Context["features"], "subgroups" | "subgroupSize">,
+  { queries, heads: all, groups, size }: AttentionSizes,
+  format: "f32" | "f16",
+  next: boolean,
+) {
+  const keys = queries < MANY_ROWS ? KEYS.few : KEYS.many;
+  const vectors = size / 4;
   const subgroup = joined(features);
   const threads = subgroup > 1 ? THREADS.joined : THREADS.alone;
   const halvings = teamHalvings(subgroup, vectors);
@@ -134,14 +127,17 @@ function planOf(features: Context["features"], keys: number, vectors: number, sh
   const rounds = Math.ceil(keys / teams);
   const slices = Math.min(keys, 2 ** Math.floor(Math.log2(threads / vectors)));
   const bytes = (heads: number, batch: number) =>
-    16 * (heads * vectors + batch * slices * vectors + 2 * vectors) +
+    16 * vectors * (heads + batch * slices + 2) +
     4 * (heads * keys + 2 * heads * (threads / subgroup) + 2 * teams);
   const heads = largestDivisor(
-    sharing,
+    all / groups,
     (n) => n <= MOST_HEADS && n * vectors <= threads && bytes(n, 1) <= WORKGROUP_BYTES,
   );
   const batch = largestDivisor(heads, (n) => bytes(heads, n) <= WORKGROUP_BYTES);
+  const halves = format === "f16";
   return {
+    KEYS: keys,
+    D4: vectors,
     THREADS: threads,
     SUBGROUP: subgroup,
     TEAM: team,
@@ -151,21 +147,28 @@ function planOf(features: Context["features"], keys: number, vectors: number, sh
     KEY_LOADS: largestDivisor(vectors / team, (n) => n * rounds <= MOST_LOADS),
     SLICES: slices,
     VALUE_LOADS: largestDivisor(keys / slices, (n) => n <= MOST_LOADS),
+    PART_LOADS,
     HEADS: heads,
     BATCH: batch,
     BATCHES: heads / batch,
-    ...(subgroup > 1
-      ? {
-          SUBGROUPS: "enable subgroups;\ndiagnostic(off, subgroup_uniformity);",
-          TOP: "subgroupMax(value)",
-          SUM: "subgroupAdd(value)",
-        }
-      : { SUBGROUPS: "", TOP: "value", SUM: "value" }),
+    NEXT: next ? 1 : 0,
+    NORMS: next ? 2 : 0,
+    GIVEN: next ? 0 : 1,
+    ACCESS: next ? "read_write" : "read",
+    STORED: halves ? "vec2u" : "vec4f",
+    LOAD: halves ? "vec4f(unpack2x16float(four.x), unpack2x16float(four.y))" : "four",
+    STORE: halves ? "vec2u(pack2x16float(value.xy), pack2x16float(value.zw))" : "value",
+    SUBGROUPS: subgroup > 1 ? "enable subgroups;\ndiagnostic(off, subgroup_uniformity);" : "",
+    TOP: subgroup > 1 ? "subgroupMax(value)" : "value",
+    SUM: subgroup > 1 ? "subgroupAdd(value)" : "value",
   };
 }
 
 /** Threads of a subgroup, or 1 where that is not known or there are none. */
-function joined({ subgroups, subgroupSize = 1 }: Context["features"]): number {
+function joined({
+  subgroups,
+  subgroupSize = 1,
+}: Pick<Context["features"], "subgroups" | "subgroupSize">): number {
   return subgroups ? subgroupSize : 1;
 }
 

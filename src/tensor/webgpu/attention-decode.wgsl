@@ -342,7 +342,7 @@ fn attention_decode_merge(
     sum += weight * sums[s * D4 + local];
   }
   o[pair * D4 + local] = sum / total;
-  // @for l in LSE
+  // @for g in GIVEN
   if (local == 0u) { lse[pair] = top + log(total); }
   // @end
 }
