@@ -228,10 +228,10 @@ export interface Backend<T extends Tensor = Tensor> {
   /** Grouped-query softmax attention with scale 1/√D. q [Tq,H,D], k and v [Tk,G,D] → o [Tq,H,D], lse [Tq,H] (natural log). */
   attention(q: T, k: T, v: T, keys: KeyRange<T>): { o: T; lse: T };
   /**
-   * The attention of a step of decoding. Each row of qkv [T, (H+2G)·D] has queries, then keys, then values, as linear layers
-   * gave them. Its keys, normed and turned, and its values go to `rows[t]` of the cache; its queries, normed and turned,
-   * attend to the cache's rows starts[t] … rows[t]: o [T, H·D]. See `rmsNormRope`, `putRows` and `attention`. Where a row
-   * writes what another one sees, as one that is there twice does, it writes what is there already.
+   * The attention of a step of decoding. A row of qkv [T, (H+2G)·D] has queries, then keys, then values, as linear layers
+   * gave them. Its keys, normed and turned, and its values go to row rows[t] of the cache; its queries, normed and turned,
+   * attend to the cache's rows starts[t] … rows[t]: o [T, H·D]. See `rmsNormRope`, `putRows` and `attention`. A sequence
+   * may stand in several rows of qkv, one ahead of the other: what these write to one row of the cache is the same.
    */
   attendNext(
     cache: LayerCache<T>,

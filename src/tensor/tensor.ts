@@ -79,7 +79,7 @@ export interface DecodeState<T extends Tensor = Tensor> extends Draws<T> {
   most: number;
 }
 
-/** Where the rows of such a step are. In the cache a sequence's first row has position 0: position = row − start, end = row + 1. */
+/** Where the tokens of such a step are. The first row of a sequence has position 0: position = row − start, end = row + 1. */
 export type StepRows<T extends Tensor = Tensor> = Pick<
   DecodeState<T>,
   "positions" | "rows" | "starts" | "ends" | "most"

@@ -83,7 +83,7 @@ export function attendToCache(
   const found = memory.allocate([queries, heads, parts, size + 4], "f32");
   const half = next ? next.cos.shape[1]! / 4 : 0;
   const parameters = {
-    uints: [queries, heads, groups, parts, x.length / queries / 4, half],
+    uints: [heads, groups, parts, x.length / queries / 4, half],
     floats: [1 / Math.sqrt(size), next?.norms.epsilon ?? 0, next?.norms.offset ?? 0],
   };
   const extra = next ? [next.cos, next.sin, next.norms.query, next.norms.key] : [];

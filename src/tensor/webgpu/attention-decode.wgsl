@@ -4,7 +4,7 @@ ${SUBGROUPS}
 // all that it can hold before it uses any. `attention_decode_merge` puts the parts together.
 struct Params {
   base: u32,
-  rows: u32, heads: u32, groups: u32,
+  heads: u32, groups: u32,
   // Parts of the keys of a row; those past its last key are left alone.
   parts: u32,
   // vec4s of a row of x; pairs (i, i + half) of them turn, the rest of a head stays.
@@ -267,14 +267,6 @@ fn attention_decode(
   }
 
   let to = (row * P.heads + head) * P.parts + part;
-  // By threads that have no values to add up, as a rule.
-  // @for h in HEADS
-  if (local == THREADS - 1u - ${h}u) {
-    var total = 0.0;
-    for (var i = 0u; i < PIECES; i++) { total += totals[${h}u * PIECES + i]; }
-    found[(to + ${h}u * P.parts) * (D4 + 1u)] = vec4f(top${h}, total, 0.0, 0.0);
-  }
-  // @end
   // @for b in BATCHES
   if (${b}u > 0u) { workgroupBarrier(); }
   if (local < SLICES * D4) {
@@ -288,6 +280,14 @@ fn attention_decode(
     var sum = vec4f();
     for (var s = 0u; s < SLICES; s++) { sum += sums[(i * SLICES + s) * D4 + column]; }
     found[(to + (${b}u * BATCH + i) * P.parts) * (D4 + 1u) + 1u + column] = sum;
+  }
+  // @end
+  // By threads that have no values to add up, as a rule.
+  // @for h in HEADS
+  if (local == THREADS - 1u - ${h}u) {
+    var total = 0.0;
+    for (var i = 0u; i < PIECES; i++) { total += totals[${h}u * PIECES + i]; }
+    found[(to + ${h}u * P.parts) * (D4 + 1u)] = vec4f(top${h}, total, 0.0, 0.0);
   }
   // @end
 }

@@ -267,18 +267,19 @@ describe.each([
 
   // Parts have 64 keys, or 128 from eight rows on: some sequences fill them, with others the new key begins one.
   test.each<Step>([
-    { format: "f32", keys: [1], heads: 1, groups: 1, size: 4 },
+    { format: "f32", keys: [1], heads: 1, groups: 1, size: 8 },
     { format: "f32", keys: [1, 64, 65, 300], heads: 4, groups: 2, size: 16 },
     { format: "f32", keys: [128, 2], heads: 16, groups: 2, size: 64 },
     { format: "f32", keys: [70], heads: 5, groups: 1, size: 128, offset: 1 },
     { format: "f32", keys: [66], heads: 2, groups: 1, size: 256 },
     { format: "f32", keys: [5, 65], heads: 2, groups: 1, size: 128, turning: 32 },
     { format: "f32", keys: [9, 70], heads: 3, groups: 3, size: 24, turning: 8, offset: 1 },
-    // A thread turns four neighbouring pairs; here these are ten.
+    // A thread turns four neighbouring pairs: ten, as here, or six are left to other operations.
     { format: "f32", keys: [9, 70], heads: 2, groups: 1, size: 20 },
     { format: "f32", keys: [1, 2, 3, 90, 128, 129, 256, 257, 40], heads: 4, groups: 2, size: 64 },
     { format: "f32", keys: [1, 2, 3, 4, 5, 6, 128, 129], heads: 16, groups: 1, size: 16 },
     { format: "f16", keys: [1, 64, 65, 130], heads: 2, groups: 2, size: 16 },
+    { format: "f16", keys: [9, 70], heads: 2, groups: 1, size: 16, turning: 12 },
     { format: "f16", keys: [128, 129], heads: 4, groups: 2, size: 128 },
     { format: "f16", keys: [65], heads: 16, groups: 2, size: 256, turning: 64, offset: 1 },
     { format: "f16", keys: [1, 2, 3, 90, 128, 129, 256, 257, 40], heads: 2, groups: 1, size: 128 },
