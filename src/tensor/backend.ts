@@ -12,7 +12,16 @@
  */
 import type { DeviceError } from "../core/errors.ts";
 import type { PieceTransfer } from "./pieces.ts";
-import type { DecodeState, Draws, KeyRange, LayerCache, RowSpan, Tensor, WeightFormat } from "./tensor.ts";
+import type {
+  DecodeState,
+  Draws,
+  KeyRange,
+  LayerCache,
+  RowSpan,
+  StepRows,
+  Tensor,
+  WeightFormat,
+} from "./tensor.ts";
 import type { TuningShapes } from "./tuning-shapes.ts";
 import type { WeightUpload } from "./weight-upload.ts";
 import type { AttentionParameter, BlockParameter } from "./weights.ts";
@@ -59,6 +68,14 @@ export interface AdamWTensors<T extends Tensor = Tensor> {
   g: T;
   m: T;
   v: T;
+}
+
+/** The norms over each head of queries and of keys: weights [D], and what `rmsNorm` takes beside them. */
+export interface HeadNorms<T extends Tensor = Tensor> {
+  query: T;
+  key: T;
+  epsilon: number;
+  offset?: number;
 }
 
 export interface AdamWStep {
@@ -208,21 +225,6 @@ export interface Backend<T extends Tensor = Tensor> {
   addRmsNorm(a: T, b: T, w: T, eps: number, offset?: number): { sum: T; y: T; rstd: T };
   /** rope(rmsNorm(x)) of x [T, heads, D], w [D], in one pass. rstd [T·heads] */
   rmsNormRope(x: T, w: T, eps: number, cos: T, sin: T, positions: T, offset?: number): { y: T; rstd: T };
-  /**
-   * What a step of decoding adds to a cache: keys[rows[t]] = rope(rmsNorm(k[t])) and values[rows[t]] = v[t], for k and v
-   * [T,G,D], keys and values [N,G,D] in f32 or `cacheFormat`, w [D], rows u32 [T]; see `rmsNormRope` and `putRows`.
-   */
-  putKeyValues(
-    cache: { keys: T; values: T; rows: T },
-    k: T,
-    v: T,
-    w: T,
-    eps: number,
-    cos: T,
-    sin: T,
-    positions: T,
-    offset?: number,
-  ): void;
   /** Returns dx, with `plus` added to it (what came past the norm) if given; dw accumulates (null: w is a constant). */
   rmsNormBackward(dw: T | null, dy: T, x: T, w: T, rstd: T, plus?: T | null, offset?: number): T;
   /**
@@ -235,6 +237,19 @@ export interface Backend<T extends Tensor = Tensor> {
   // --- attention ------------------------------------------------------------------------------------------------
   /** Grouped-query softmax attention with scale 1/√D. q [Tq,H,D], k and v [Tk,G,D] → o [Tq,H,D], lse [Tq,H] (natural log). */
   attention(q: T, k: T, v: T, keys: KeyRange<T>): { o: T; lse: T };
+  /**
+   * The attention of a step of decoding. A row of qkv [T, (H+2G)·D] has queries, then keys, then values, as linear layers
+   * gave them. Its keys, normed and turned, and its values go to row rows[t] of the cache; its queries, normed and turned,
+   * attend to the cache's rows starts[t] … rows[t]: o [T, H·D]. See `rmsNormRope`, `putRows` and `attention`. A sequence
+   * may stand in several rows of qkv, one ahead of the other: what these write to one row of the cache is the same.
+   */
+  attendNext(
+    cache: LayerCache<T>,
+    qkv: T,
+    norms: HeadNorms<T>,
+    tables: { cos: T; sin: T },
+    step: StepRows<T>,
+  ): T;
   /**
    * Tq = Tk. queryEnd u32 [Tk]: key j is seen by query rows j … queryEnd[j]-1, all of them (packed causal). A shared
    * prefix comes first and its continuations follow at once: queryEnd of its keys is the end of the last of them.

@@ -30,7 +30,7 @@ export function decodeStep(
   const x = backend.embedding(w.embedding, state.ids);
   for (const [i, layer] of w.layers.entries()) {
     if (config.architecture === "qwen3")
-      attend(backend, config, attentionOf(layer), x, norm(layer.inputNorm), tables, cache[i]!, state);
+      attend(backend, attentionOf(layer), x, norm(layer.inputNorm), tables, cache[i]!, state);
     else {
       const normed = backend.rmsNorm(x, layer.inputNorm, epsilon, offset).y;
       const places = { ...tables, positions: state.positions };
@@ -48,28 +48,17 @@ export function decodeStep(
 /** x += `attentionForward` of its norm, of one token per sequence and without an output gate, in fewer dispatches. */
 function attend(
   backend: Backend,
-  config: ModelConfig,
   { query, key, value, queryNorm, keyNorm, output }: AttentionTensors,
   x: Tensor,
   norm: NormOf,
-  { cos, sin }: { cos: Tensor; sin: Tensor },
-  { k: keys, v: values }: LayerCache,
-  { positions, rows, starts, ends, most }: DecodeState,
+  tables: { cos: Tensor; sin: Tensor },
+  cache: LayerCache,
+  state: DecodeState,
 ): void {
-  const { heads, keyValueHeads: groups, headSize, normEpsilon: eps } = config;
-  const [count, offset] = [x.shape[0]!, normOffset(config)];
+  const { epsilon, offset } = norm;
   const qkv = backend.linearJoined(x, [query, key, value], norm);
-  const [rawQ, k, v] = backend.splitColumns(qkv, [
-    heads * headSize,
-    groups * headSize,
-    groups * headSize,
-  ]) as [Tensor, Tensor, Tensor];
-  backend.reshape(rawQ, [count, heads, headSize]);
-  for (const t of [k, v]) backend.reshape(t, [count, groups, headSize]);
-  const { y: q } = backend.rmsNormRope(rawQ, queryNorm, eps, cos, sin, positions, offset);
-  backend.putKeyValues({ keys, values, rows }, k, v, keyNorm, eps, cos, sin, positions, offset);
-  const { o } = backend.attention(q, keys, values, { start: starts, end: ends, most });
-  backend.addLinear(x, backend.reshape(o, [count, heads * headSize]), output);
+  const norms = { query: queryNorm, key: keyNorm, epsilon, offset };
+  backend.addLinear(x, backend.attendNext(cache, qkv, norms, tables, state), output);
 }
 
 function attentionReach(

@@ -1,5 +1,5 @@
 import type { NormOf } from "./backend.ts";
-import type { Draws, KeyRange, RowSpan, Tensor } from "./tensor.ts";
+import type { Draws, KeyRange, LayerCache, RowSpan, StepRows, Tensor } from "./tensor.ts";
 
 /**
  * The sizes of every operation, checked in one place so that all backends refuse the same calls with the same words.
@@ -283,6 +283,47 @@ export function checkAttention(
     ranges.every((t) => isVector(t, "u32", queries));
   if (!ok) fail(operation, "q [Tq,H,D], k and v [Tk,G,D], ranges of keys u32 [Tq]", [q, k, v, ...ranges]);
   return { queries, keys: count, heads, groups, size };
+}
+
+/**
+ * cache [N,G,D] twice, qkv [T, (H+2G)·D], norms [D], cos and sin [P,r/2] with r ≤ D, positions, rows, starts and ends u32
+ * [T]. `half` is r/2.
+ */
+export function checkAttendNext<T extends Tensor>(
+  { k, v }: LayerCache<T>,
+  qkv: T,
+  norms: { query: T; key: T },
+  { cos, sin }: { cos: T; sin: T },
+  { positions, rows, starts, ends }: StepRows<T>,
+): AttentionSizes & { half: number } {
+  const [keys = 0, groups = 0, size = 0] = k.shape;
+  const [queries = 0, width = 0] = qkv.shape;
+  const heads = width / size - 2 * groups;
+  const half = cos.shape[1] ?? 0;
+  const [weights, places] = [
+    [norms.query, norms.key],
+    [positions, rows, starts, ends],
+  ];
+  const ok =
+    isMatrix(qkv) &&
+    k.shape.length === 3 &&
+    (k.dtype === "f32" || k.dtype === "f16") &&
+    v.dtype === k.dtype &&
+    sameShape(k, v) &&
+    groups > 0 &&
+    size % 2 === 0 &&
+    heads > 0 &&
+    heads % groups === 0 &&
+    weights.every((w) => isVector(w, "f32", size)) &&
+    isMatrix(cos) &&
+    sameShape(cos, sin) &&
+    2 * half <= size &&
+    places.every((t) => isVector(t, "u32", queries));
+  if (!ok)
+    fail("attendNext", "cache [N,G,D], qkv [T, (H+2G)·D], norms [D], cos and sin [P,r/2], u32 [T]", [
+      ...[k, v, qkv, ...weights, cos, sin, ...places],
+    ]);
+  return { queries, keys, heads, groups, size, half };
 }
 
 /** As `checkAttention` with Tq = Tk = T; dout and o [T,H,D], lse [T,H] (natural log), queryEnd u32 [T] */

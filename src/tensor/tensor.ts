@@ -79,6 +79,12 @@ export interface DecodeState<T extends Tensor = Tensor> extends Draws<T> {
   most: number;
 }
 
+/** Where the tokens of such a step are. The first row of a sequence has position 0: position = row − start, end = row + 1. */
+export type StepRows<T extends Tensor = Tensor> = Pick<
+  DecodeState<T>,
+  "positions" | "rows" | "starts" | "ends" | "most"
+>;
+
 /** Storage of weights that are not trained, [N,K]; see weight-format.ts. Values are computed with in f32 (or f16). */
 export type FrozenFormat = "f16" | "bf16" | "int8" | "int4";
 

@@ -1,3 +1,4 @@
+import { attendInSteps } from "../attend-next.ts";
 import type { Backend } from "../backend.ts";
 import { attentionOperations } from "./attention.ts";
 import { causalConvOperations } from "./causal-conv.ts";
@@ -50,6 +51,7 @@ export function createReferenceBackend(): Backend {
     ...normOperations(memory),
     ...ropeOperations(memory),
     ...attentionOperations(memory),
+    attendNext: (...call) => attendInSteps(backend, ...call),
     ...causalConvOperations(memory),
     ...deltaGateOperations(memory),
     ...deltaRuleOperations(memory),

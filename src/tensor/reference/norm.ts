@@ -3,14 +3,12 @@ import { checkAddRmsNorm, checkRmsNorm, checkRmsNormBackward, checkRmsNormRope }
 import { elementwiseOperations } from "./elementwise.ts";
 import type { HostMemory, HostTensor } from "./memory.ts";
 import { ropeOperations } from "./rope.ts";
-import { rowOperations } from "./rows.ts";
 
-type Norms = "rmsNorm" | "addRmsNorm" | "rmsNormRope" | "putKeyValues" | "rmsNormBackward";
+type Norms = "rmsNorm" | "addRmsNorm" | "rmsNormRope" | "rmsNormBackward";
 
 export function normOperations(memory: HostMemory): Pick<Backend<HostTensor>, Norms> {
   const { add } = elementwiseOperations(memory);
   const { rope } = ropeOperations(memory);
-  const { putRows } = rowOperations(memory);
   const norms: Pick<Backend<HostTensor>, Norms> = {
     rmsNorm(x, w, eps, offset = 0) {
       const { rows, width } = checkRmsNorm("rmsNorm", x, w);
@@ -38,12 +36,6 @@ export function normOperations(memory: HostMemory): Pick<Backend<HostTensor>, No
       const turned = rope(y, cos, sin, positions);
       memory.free(y);
       return { y: turned, rstd };
-    },
-    putKeyValues({ keys, values, rows }, k, v, w, eps, cos, sin, positions, offset) {
-      const { y, rstd } = norms.rmsNormRope(k, w, eps, cos, sin, positions, offset);
-      putRows(keys, rows, y);
-      putRows(values, rows, v);
-      memory.free(y, rstd);
     },
     // With n = x·rstd and g = dy·(offset + w): dx = rstd (g − n·mean(g·n)), dw = Σ dy·n.
     rmsNormBackward(dw, dy, x, w, rstd, plus = null, offset = 0) {

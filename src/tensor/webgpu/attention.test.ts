@@ -9,10 +9,14 @@ import {
   type Shared,
 } from "../../../test/support/packs.ts";
 import { expectSameResults } from "../../../test/support/same-results.ts";
-import { openGpu } from "../../../test/webgpu.ts";
+import { openGpu, openNullGpu } from "../../../test/webgpu.ts";
 import type { Backend } from "../backend.ts";
 import type { Tensor } from "../tensor.ts";
+import { decodeConstants } from "./attention-decode.ts";
+import decode from "./attention-decode.wgsl?raw";
+import common from "./common.wgsl?raw";
 import { createWebGpuBackend, requestDevice, type WebGpuBackend } from "./index.ts";
+import { joinModules, specialise } from "./wgsl.ts";
 
 let backend: WebGpuBackend;
 beforeAll(async () => {
@@ -190,6 +194,140 @@ describe.each(["f32", "f16"] as const)("attention of few rows to a cache in %s",
       return { ...b.attention(q, k, v, range), seen: b.gatherRows(k, start) };
     });
   });
+});
+
+interface Step {
+  format: "f32" | "f16";
+  /** Of each sequence, the new one among them. */
+  keys: readonly number[];
+  heads: number;
+  groups: number;
+  size: number;
+  /** Numbers of a head that turn, all by default. */
+  turning?: number;
+  offset?: number;
+}
+
+function stepOfDecoding<T extends Tensor>(
+  b: Backend<T>,
+  { format, keys, heads, groups, size, turning = size, offset = 0 }: Step,
+): Record<string, T> {
+  const most = Math.max(...keys);
+  const vector = (values: readonly number[]) => b.fromArray(Uint32Array.from(values), [values.length]);
+  const ends = keys.map((_, i) => keys.slice(0, i + 1).reduce((sum, count) => sum + count, 0));
+  const total = ends.at(-1)!;
+  const all = vector(Array.from({ length: total }, (_, i) => i));
+  const tensor = (seed: number, shape: number[], scale = 1) =>
+    b.fromArray(
+      randomValues(
+        shape.reduce((x, y) => x * y, 1),
+        seed,
+        scale,
+      ),
+      shape,
+    );
+  const filled = (seed: number) => {
+    const t = b.allocateWeight(format, [total, groups, size]);
+    b.putRows(t, all, tensor(seed, [total, groups, size]));
+    return t;
+  };
+  const cache = { k: filled(1), v: filled(2) };
+  const angles = randomValues((most * turning) / 2, 3, 3);
+  const table = (of: (angle: number) => number) => b.fromArray(angles.map(of), [most, turning / 2]);
+  const o = b.attendNext(
+    cache,
+    tensor(4, [keys.length, (heads + 2 * groups) * size], 3),
+    { query: tensor(5, [size], 2), key: tensor(6, [size], 2), epsilon: 1e-6, offset },
+    { cos: table(Math.cos), sin: table(Math.sin) },
+    {
+      positions: vector(keys.map((count) => count - 1)),
+      rows: vector(ends.map((end) => end - 1)),
+      starts: vector(ends.map((end, i) => end - keys[i]!)),
+      ends: vector(ends),
+      most,
+    },
+  );
+  return { o, keys: b.gatherRows(cache.k, all), values: b.gatherRows(cache.v, all) };
+}
+
+/** A value that lies between two of f16 may go to either. */
+const STEP_BOUND = { f32: 1e-5, f16: 1e-4 };
+
+describe.each([
+  { kind: "with subgroups", lacking: {} },
+  { kind: "without", lacking: { subgroups: false, subgroupSize: undefined } },
+])("the attention of a step of decoding, $kind", ({ lacking }) => {
+  let own: WebGpuBackend;
+  beforeAll(async () => {
+    const device = await requestDevice(await openGpu());
+    const features = { ...device.features, ...lacking };
+    own = await createWebGpuBackend({ ...device, features, software: false });
+  });
+  afterAll(() => own.dispose());
+
+  // Parts have 64 keys, or 128 from eight rows on: some sequences fill them, with others the new key begins one.
+  test.each<Step>([
+    { format: "f32", keys: [1], heads: 1, groups: 1, size: 8 },
+    { format: "f32", keys: [1, 64, 65, 300], heads: 4, groups: 2, size: 16 },
+    { format: "f32", keys: [128, 2], heads: 16, groups: 2, size: 64 },
+    { format: "f32", keys: [70], heads: 5, groups: 1, size: 128, offset: 1 },
+    { format: "f32", keys: [66], heads: 2, groups: 1, size: 256 },
+    { format: "f32", keys: [5, 65], heads: 2, groups: 1, size: 128, turning: 32 },
+    { format: "f32", keys: [9, 70], heads: 3, groups: 3, size: 24, turning: 8, offset: 1 },
+    // A thread turns four neighbouring pairs: ten, as here, or six are left to other operations.
+    { format: "f32", keys: [9, 70], heads: 2, groups: 1, size: 20 },
+    { format: "f32", keys: [1, 2, 3, 90, 128, 129, 256, 257, 40], heads: 4, groups: 2, size: 64 },
+    { format: "f32", keys: [1, 2, 3, 4, 5, 6, 128, 129], heads: 16, groups: 1, size: 16 },
+    { format: "f16", keys: [1, 64, 65, 130], heads: 2, groups: 2, size: 16 },
+    { format: "f16", keys: [9, 70], heads: 2, groups: 1, size: 16, turning: 12 },
+    { format: "f16", keys: [128, 129], heads: 4, groups: 2, size: 128 },
+    { format: "f16", keys: [65], heads: 16, groups: 2, size: 256, turning: 64, offset: 1 },
+    { format: "f16", keys: [1, 2, 3, 90, 128, 129, 256, 257, 40], heads: 2, groups: 1, size: 128 },
+  ])("%j", async (step) => {
+    await expectSameResults(own, (b) => stepOfDecoding(b, step), STEP_BOUND[step.format]);
+  });
+});
+
+test.each([
+  { heads: 4, groups: 2, size: 16 },
+  { heads: 3, groups: 3, size: 24, turning: 8, offset: 1 },
+])("the attention of a step of decoding on a software adapter, by other operations, %j", async (shape) => {
+  await expectSameResults(backend, (b) => stepOfDecoding(b, { ...shape, format: "f32", keys: [1, 65, 9] }));
+});
+
+test("the kernels of decoding compile for subgroups of 32", async () => {
+  // Dawn's null backend compiles and computes nothing; `npm run bench -- decode` compares what a card computes.
+  const { device } = await requestDevice(await openNullGpu());
+  const features = { subgroups: true, subgroupSize: 32 };
+  for (const format of ["f32", "f16"] as const)
+    for (const next of [false, true])
+      for (const [queries, heads, size] of [
+        [1, 16, 64],
+        [1, 4, 128],
+        [32, 5, 128],
+        [1, 8, 256],
+      ] as const) {
+        const sizes = { queries, keys: 300, heads, groups: 1, size };
+        const constants = decodeConstants(features, sizes, format, next);
+        const module = device.createShaderModule({
+          code: joinModules(common, specialise(decode, constants)),
+        });
+        const { messages } = await module.getCompilationInfo();
+        expect(
+          messages.map((m) => `${m.lineNum}: ${m.message}`),
+          JSON.stringify(constants),
+        ).toEqual([]);
+        for (const entryPoint of ["attention_decode", "attention_decode_merge"]) {
+          const made = device.createComputePipelineAsync({ layout: "auto", compute: { module, entryPoint } });
+          const error = await made.then(
+            () => "",
+            (reason: Error) => reason.message,
+          );
+          // The null device binds fewer buffers than the kernel wants that norms and turns.
+          expect(error).toMatch(next && entryPoint === "attention_decode" ? /storage buffers/ : /^$/);
+        }
+      }
+  device.destroy();
 });
 
 describe("attention and its gradients through tiles in workgroup memory", () => {

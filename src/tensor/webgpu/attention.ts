@@ -94,7 +94,7 @@ export function attentionOperations(
       const o = memory.allocate(q.shape, "f32");
       const lse = memory.allocate([queries, heads], "f32");
       if (!software && keys.most !== undefined && isDecoding(keys, sizes)) {
-        attendToCache(context, sizes, keys, keys.most, { q, k, v, o, lse });
+        attendToCache(context, { sizes, ...keys, most: keys.most, x: q, k, v, o, lse });
         return { o, lse };
       }
       if (k.dtype === "f16") throw new Error("attention: the kernels for many rows read keys in f32 alone");

@@ -1,6 +1,6 @@
 import type { Backend } from "../backend.ts";
 import { attentionOperations } from "./attention.ts";
-import { canDecode } from "./attention-decode.ts";
+import { attendNextOperation, canDecode } from "./attention-decode.ts";
 import { causalConvOperations } from "./causal-conv.ts";
 import { columnOperations } from "./columns.ts";
 import { Commands } from "./commands.ts";
@@ -167,8 +167,8 @@ export async function createWebGpuBackend(
     (discrete && (await hasRoom(device, LARGE_MEMORY)));
   const elementwise = elementwiseOperations(context);
   const rows = rowOperations(context);
-  const norms = normOperations(context, rows.putRows);
   const columns = columnOperations(context);
+  const norms = normOperations(context);
   const pieces = gpuPieces(device, memory, commands, health, elementwise.addInPlace);
   const transfer = transferOperations(device, memory, commands, health, (t) => expandWeight(context, t));
   const upload = weightUpload(context, device, health, transfer.read);
@@ -208,6 +208,7 @@ export async function createWebGpuBackend(
     ...norms,
     ...ropeOperations(context),
     ...attention,
+    ...attendNextOperation(context, { ...transfer, ...rows, ...columns, ...norms, ...attention }),
     ...causalConvOperations(context),
     ...deltaGateOperations(context),
     ...deltaRuleOperations(context, options.deltaForm),

@@ -1,17 +1,11 @@
 import type { Backend } from "../backend.ts";
-import {
-  checkAddRmsNorm,
-  checkPutRows,
-  checkRmsNorm,
-  checkRmsNormBackward,
-  checkRmsNormRope,
-} from "../shapes.ts";
+import { checkAddRmsNorm, checkRmsNorm, checkRmsNormBackward, checkRmsNormRope } from "../shapes.ts";
 import { addParts } from "./add-parts.ts";
 import { type Context, checkIndices, GROUP } from "./context.ts";
 import type { GpuTensor } from "./memory.ts";
 import source from "./norm.wgsl?raw";
 
-type Norms = "rmsNorm" | "addRmsNorm" | "rmsNormRope" | "putKeyValues" | "rmsNormBackward";
+type Norms = "rmsNorm" | "addRmsNorm" | "rmsNormRope" | "rmsNormBackward";
 
 /** Threads per workgroup on a GPU, where several share a row. */
 const WIDE_GROUP = 256;
@@ -26,13 +20,7 @@ interface Sizes {
   width: number;
 }
 
-/** Buffers of `put_key_values`, more than every device binds. */
-const PUT_BUFFERS = 9;
-
-export function normOperations(
-  context: Context,
-  putRows: Backend<GpuTensor>["putRows"],
-): Pick<Backend<GpuTensor>, Norms> {
+export function normOperations(context: Context): Pick<Backend<GpuTensor>, Norms> {
   const { memory, commands, software } = context;
 
   function dispatch(
@@ -40,13 +28,10 @@ export function normOperations(
     letters: string,
     buffers: GpuTensor[],
     { rows, width }: Sizes,
-    { part = 0, heads = 1, half = 0, eps = 0, offset = 0, vec4 = width % 4 === 0, halves = false } = {},
+    { part = 0, heads = 1, half = 0, eps = 0, offset = 0, vec4 = width % 4 === 0 } = {},
   ): void {
     const columns = vec4 ? width / 4 : width;
     const type = vec4 ? { TYPE: "vec4f", TOTAL: "dot(v, vec4f(1.0))" } : { TYPE: "f32", TOTAL: "v" };
-    const store = halves
-      ? { STORED: "vec2u", STORE: "vec2u(pack2x16float(value.xy), pack2x16float(value.zw))" }
-      : { STORED: type.TYPE, STORE: "value" };
     // A software adapter has dear barriers: a row per thread. rms_norm_weight has a column of a part per thread.
     const lanes = software || part > 0 ? 1 : lanesOf(columns);
     const group = lanes === 1 ? GROUP : WIDE_GROUP;
@@ -56,7 +41,7 @@ export function normOperations(
         source,
         entry,
         buffers: letters,
-        constants: { ...type, ...store, LANES: lanes, GROUP: group },
+        constants: { ...type, LANES: lanes, GROUP: group },
       },
       buffers,
       groups: Math.ceil(threads / group),
@@ -66,7 +51,7 @@ export function normOperations(
     });
   }
 
-  const norms: Pick<Backend<GpuTensor>, Norms> = {
+  return {
     rmsNorm(x, w, eps, offset) {
       const sizes = checkRmsNorm("rmsNorm", x, w);
       const y = memory.allocate(x.shape, "f32");
@@ -93,27 +78,6 @@ export function normOperations(
       dispatch("rms_norm_rope", "rrwwrrr", buffers, sizes, { eps, offset, heads: x.shape[1]!, half, vec4 });
       return { y, rstd };
     },
-    putKeyValues({ keys, values, rows }, k, v, w, eps, cos, sin, positions, offset) {
-      const sizes = checkRmsNormRope(k, w, cos, sin, positions);
-      checkPutRows(keys, rows, k);
-      checkPutRows(values, rows, v);
-      checkIndices("putKeyValues", "position", positions, cos.shape[0]!);
-      checkIndices("putKeyValues", "row", rows, keys.shape[0]!);
-      const half = cos.shape[1]!;
-      const vec4 = sizes.width % 4 === 0 && half % 4 === 0;
-      const halves = keys.dtype === "f16";
-      if (commands.limits.maxStorageBuffersPerShaderStage < PUT_BUFFERS || (halves && !vec4)) {
-        const { y, rstd } = norms.rmsNormRope(k, w, eps, cos, sin, positions, offset);
-        putRows(keys, rows, y);
-        putRows(values, rows, v);
-        memory.free(y);
-        memory.free(rstd);
-        return;
-      }
-      const buffers = [k, w, keys, rows, cos, sin, positions, v, values];
-      const heads = k.shape[1]!;
-      dispatch("put_key_values", "rrwrrrrrw", buffers, sizes, { eps, offset, heads, half, vec4, halves });
-    },
     rmsNormBackward(dw, dy, x, w, rstd, plus = null, offset) {
       const sizes = checkRmsNormBackward(dw, dy, x, w, rstd, plus);
       const dx = memory.allocate(x.shape, "f32");
@@ -130,7 +94,6 @@ export function normOperations(
       return dx;
     },
   };
-  return norms;
 }
 
 /** Threads per row: a power of two, so that their sums are added in a tree. */

@@ -13,7 +13,7 @@ struct Params {
 @group(0) @binding(0) var<uniform> P: Params;
 @group(0) @binding(1) var<storage, read> x: array<${TYPE}>;
 @group(0) @binding(2) var<storage, read> w: array<${TYPE}>;
-@group(0) @binding(3) var<storage, read_write> y: array<${STORED}>;
+@group(0) @binding(3) var<storage, read_write> y: array<${TYPE}>;
 @group(0) @binding(4) var<storage, read_write> new_rstd: array<f32>;
 // add_rms_norm
 @group(0) @binding(5) var<storage, read> more: array<${TYPE}>;
@@ -22,10 +22,6 @@ struct Params {
 @group(0) @binding(5) var<storage, read> cosines: array<${TYPE}>;
 @group(0) @binding(6) var<storage, read> sines: array<${TYPE}>;
 @group(0) @binding(7) var<storage, read> positions: array<u32>;
-// put_key_values: the rotated keys go to rows of `y`.
-@group(0) @binding(4) var<storage, read> rows: array<u32>;
-@group(0) @binding(8) var<storage, read> v: array<${TYPE}>;
-@group(0) @binding(9) var<storage, read_write> values: array<${STORED}>;
 // rms_norm_backward
 @group(0) @binding(3) var<storage, read> dy: array<${TYPE}>;
 @group(0) @binding(4) var<storage, read> rstd: array<f32>;
@@ -42,9 +38,6 @@ const GROUP = ${GROUP}u;
 var<workgroup> lane_sums: array<f32, GROUP>;
 
 fn weight(i: u32) -> ${TYPE} { return w[i] + P.offset; }
-
-// A value as `y` and `values` keep it.
-fn stored(value: ${TYPE}) -> ${STORED} { return ${STORE}; }
 
 fn total(v: ${TYPE}) -> f32 { return ${TOTAL}; }
 
@@ -73,7 +66,7 @@ fn rms_norm(@builtin(workgroup_id) workgroup: vec3u, @builtin(num_workgroups) gr
   let r = 1.0 / sqrt(row_total(total(squares), local) * P.inverse_size + P.eps);
   if (row >= P.rows) { return; }
   if (lane == 0u) { new_rstd[row] = r; }
-  for (var i = lane; i < P.width; i += LANES) { y[at + i] = stored(x[at + i] * r * weight(i)); }
+  for (var i = lane; i < P.width; i += LANES) { y[at + i] = x[at + i] * r * weight(i); }
 }
 
 // sum = x + more, and its norm.
@@ -94,18 +87,23 @@ fn add_rms_norm(@builtin(workgroup_id) workgroup: vec3u, @builtin(num_workgroups
   let r = 1.0 / sqrt(row_total(total(squares), local) * P.inverse_size + P.eps);
   if (row >= P.rows) { return; }
   if (lane == 0u) { new_rstd[row] = r; }
-  for (var i = lane; i < P.width; i += LANES) { y[at + i] = stored(sum[at + i] * r * weight(i)); }
+  for (var i = lane; i < P.width; i += LANES) { y[at + i] = sum[at + i] * r * weight(i); }
 }
 
-// The norm of every head, turned by the angles of its token's position, to y from `to` on; returns 1/√(mean(x²) + eps).
-fn norm_rope(row: u32, lane: u32, local: u32, to: u32) -> f32 {
+// The norm of every head, turned by the angles of its token's position.
+@compute @workgroup_size(GROUP)
+fn rms_norm_rope(@builtin(workgroup_id) workgroup: vec3u, @builtin(num_workgroups) groups: vec3u, @builtin(local_invocation_index) local: u32) {
+  let thread = group_number(P.base, workgroup, groups) * GROUP + local;
+  let row = thread / LANES;
+  let lane = thread % LANES;
   let at = row * P.width;
   var squares = ${TYPE}();
   if (row < P.rows) {
     for (var i = lane; i < P.width; i += LANES) { squares += x[at + i] * x[at + i]; }
   }
   let r = 1.0 / sqrt(row_total(total(squares), local) * P.inverse_size + P.eps);
-  if (row >= P.rows) { return r; }
+  if (row >= P.rows) { return; }
+  if (lane == 0u) { new_rstd[row] = r; }
   let half = P.half;
   let angle = positions[row / P.heads] * half;
   for (var i = lane; i < half; i += LANES) {
@@ -113,33 +111,10 @@ fn norm_rope(row: u32, lane: u32, local: u32, to: u32) -> f32 {
     let s = sines[angle + i];
     let a = x[at + i] * r * weight(i);
     let b = x[at + half + i] * r * weight(half + i);
-    y[to + i] = stored(a * c - b * s);
-    y[to + half + i] = stored(b * c + a * s);
+    y[at + i] = a * c - b * s;
+    y[at + half + i] = b * c + a * s;
   }
-  for (var i = 2u * half + lane; i < P.width; i += LANES) { y[to + i] = stored(x[at + i] * r * weight(i)); }
-  return r;
-}
-
-@compute @workgroup_size(GROUP)
-fn rms_norm_rope(@builtin(workgroup_id) workgroup: vec3u, @builtin(num_workgroups) groups: vec3u, @builtin(local_invocation_index) local: u32) {
-  let thread = group_number(P.base, workgroup, groups) * GROUP + local;
-  let row = thread / LANES;
-  let lane = thread % LANES;
-  let r = norm_rope(row, lane, local, row * P.width);
-  if (row < P.rows && lane == 0u) { new_rstd[row] = r; }
-}
-
-// Keys, turned, and values, to their rows of a cache.
-@compute @workgroup_size(GROUP)
-fn put_key_values(@builtin(workgroup_id) workgroup: vec3u, @builtin(num_workgroups) groups: vec3u, @builtin(local_invocation_index) local: u32) {
-  let thread = group_number(P.base, workgroup, groups) * GROUP + local;
-  let row = thread / LANES;
-  let lane = thread % LANES;
-  let token = min(row, P.rows - 1u) / P.heads;
-  let to = (rows[token] * P.heads + row % P.heads) * P.width;
-  norm_rope(row, lane, local, to);
-  if (row >= P.rows) { return; }
-  for (var i = lane; i < P.width; i += LANES) { values[to + i] = stored(v[row * P.width + i]); }
+  for (var i = 2u * half + lane; i < P.width; i += LANES) { y[at + i] = x[at + i] * r * weight(i); }
 }
 
 // rstd² mean(dy w x) of a row
