@@ -142,6 +142,7 @@ fn attention_decode(
   if (local < HEADS * D4) { queries[local] = x[row * P.width + head * D4 + local] * P.scale; }
   // @end
   // @for n in NEXT
+  // Loads past the last key are of its row as well, where until now anything may lie: NaN times a weight of 0 is not 0.
   let newest = stop - 1u - first;
   let position = stop - 1u - start[row];
   let query_at = row * P.width + (head + local / D4) * D4;
@@ -197,7 +198,7 @@ fn attention_decode(
       let at = done + ${i}u * TEAM + lane;
       // @for r in ROUNDS
       // @for n in NEXT
-      if (n${r} == newest) { k${r}_${i} = new_key[at]; }
+      if (n${r} >= newest) { k${r}_${i} = new_key[at]; }
       // @end
       let k${r} = loaded(k${r}_${i});
       // @end
@@ -254,7 +255,7 @@ fn attention_decode(
     {
       let n = own + ${j}u * SLICES;
       // @for n in NEXT
-      if (n == newest) { v${j} = new_value[column]; }
+      if (n >= newest) { v${j} = new_value[column]; }
       // @end
       let v = loaded(v${j});
       // @for b in BATCHES

@@ -226,9 +226,12 @@ function stepOfDecoding<T extends Tensor>(
       ),
       shape,
     );
+  // What lies where the new keys and values go may be anything.
   const filled = (seed: number) => {
+    const values = randomValues(total * groups * size, seed);
+    for (const end of ends) values.fill(Number.NaN, (end - 1) * groups * size, end * groups * size);
     const t = b.allocateWeight(format, [total, groups, size]);
-    b.putRows(t, all, tensor(seed, [total, groups, size]));
+    b.putRows(t, all, b.fromArray(values, [total, groups, size]));
     return t;
   };
   const cache = { k: filled(1), v: filled(2) };
