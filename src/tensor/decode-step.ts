@@ -28,20 +28,21 @@ export function decodeStep(
   const offset = normOffset(config);
   const norm = (weight: Tensor) => ({ weight, epsilon, offset });
   const x = backend.embedding(w.embedding, state.ids);
-  for (const [i, layer] of w.layers.entries()) {
-    if (config.architecture === "qwen3")
-      attend(backend, attentionOf(layer), x, norm(layer.inputNorm), tables, cache[i]!, state);
-    else {
-      const normed = backend.rmsNorm(x, layer.inputNorm, epsilon, offset).y;
-      const places = { ...tables, positions: state.positions };
-      const reach = cache[i]
-        ? attentionReach(backend, cache[i], state)
-        : { attend: notHere, ...recurrent!.reach(i) };
-      backend.addInPlace(x, mixerForward(backend, config, layer.mixer, normed, places, reach).y);
-    }
-    const act = backend.linearSwiglu(x, layer.gate, layer.up, norm(layer.postNorm));
-    backend.addLinear(x, act, layer.down);
-  }
+  for (const [i, layer] of w.layers.entries())
+    backend.scope(() => {
+      if (config.architecture === "qwen3")
+        attend(backend, attentionOf(layer), x, norm(layer.inputNorm), tables, cache[i]!, state);
+      else {
+        const normed = backend.rmsNorm(x, layer.inputNorm, epsilon, offset).y;
+        const places = { ...tables, positions: state.positions };
+        const reach = cache[i]
+          ? attentionReach(backend, cache[i], state)
+          : { attend: notHere, ...recurrent!.reach(i) };
+        backend.addInPlace(x, mixerForward(backend, config, layer.mixer, normed, places, reach).y);
+      }
+      const act = backend.linearSwiglu(x, layer.gate, layer.up, norm(layer.postNorm));
+      backend.addLinear(x, act, layer.down);
+    });
   backend.drawTokens(backend.linearJoined(x, [w.head], norm(w.finalNorm)), state);
 }
 

@@ -9,8 +9,8 @@ import type { GpuTensor } from "./memory.ts";
 /** Keys of a workgroup: fewer where there are few rows to keep the device busy. */
 const KEYS = { few: 64, many: 128 };
 const MANY_ROWS = 8;
-/** Threads of a workgroup, with and without subgroups. */
-const THREADS = { joined: 256, alone: 128 };
+/** Threads of a workgroup: more where the query heads that share keys have more vec4s. */
+const THREADS = { few: 128, many: 256 };
 /** Loads of a thread that are under way at one time: of keys, of values, and of parts. */
 const MOST_LOADS = 16;
 const PART_LOADS = 4;
@@ -119,8 +119,8 @@ export function decodeConstants(
 ) {
   const keys = queries < MANY_ROWS ? KEYS.few : KEYS.many;
   const vectors = size / 4;
+  const threads = (all / groups) * vectors > THREADS.few ? THREADS.many : THREADS.few;
   const subgroup = joined(features);
-  const threads = subgroup > 1 ? THREADS.joined : THREADS.alone;
   const halvings = teamHalvings(subgroup, vectors);
   const team = 2 ** halvings;
   const teams = threads / team;

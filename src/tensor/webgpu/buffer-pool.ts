@@ -157,6 +157,11 @@ export class BufferPool {
   }
 }
 
+/** Whether a buffer of that size serves an allocation of so many bytes without being much longer. */
+export function suits(size: number, bytes: number): boolean {
+  return size >= bytes && size <= MOST_LONGER * classOf(bytes);
+}
+
 /** Rounds up in four steps an octave, so that packs of different length share buffers (at most a quarter is unused). */
 function classOf(bytes: number): number {
   const step = Math.max(256, 2 ** (Math.floor(Math.log2(bytes)) - 2));

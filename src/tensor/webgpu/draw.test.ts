@@ -102,3 +102,30 @@ test("a recording runs on what its tensors hold by then, and frees what it made"
     expect(backend.live()).toEqual(before);
   }
 });
+
+test("tensors of a recording take turns in buffers that nobody else gets", async () => {
+  for (const backend of backends) {
+    const before = backend.live();
+    const x = backend.fromArray(Float32Array.of(1, 2), [2]);
+    const sum = backend.zeros([2]);
+    // 32 times as much, by five doublings.
+    const recording = backend.record!(() => {
+      let y = x;
+      for (let i = 0; i < 5; i++) {
+        const twice = backend.add(y, y);
+        if (y !== x) backend.free(y);
+        y = twice;
+      }
+      backend.addInPlace(sum, y);
+    });
+    expect(backend.live().tensors - before.tensors).toBe(4);
+    recording.run();
+    const others = Array.from({ length: 4 }, () => backend.fromArray(Float32Array.of(7, 7), [2]));
+    recording.run();
+    expect(await backend.read(sum)).toEqual(Float32Array.of(64, 128));
+    for (const other of others) expect(await backend.read(other)).toEqual(Float32Array.of(7, 7));
+    recording.dispose();
+    backend.free(x, sum, ...others);
+    expect(backend.live()).toEqual(before);
+  }
+});

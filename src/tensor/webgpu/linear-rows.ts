@@ -217,7 +217,10 @@ function multiplyByMatrices(
       source: halfSource,
       entry: "rows_half",
       buffers: norm ? "rwwr" : "rww",
-      constants: { NORMED: norm ? 1 : 0, VALUE: norm ? "weighed" : "plain" },
+      constants: {
+        VALUE: norm ? "weighed" : "plain",
+        RSTD: norm ? "inverseSqrt(found[0].x / f32(8u * P.eights) + P.eps)" : "1.0",
+      },
     },
     buffers: [x, values, rowScale, ...(norm ? [norm.weight] : [])],
     groups: 16 * fragments,

@@ -1,7 +1,7 @@
 import { elements } from "../shapes.ts";
 import type { Tensor, WeightFormat } from "../tensor.ts";
 import { weightWords } from "../weight-format.ts";
-import { BufferPool, type PooledBuffer } from "./buffer-pool.ts";
+import { BufferPool, type PooledBuffer, suits } from "./buffer-pool.ts";
 import { USAGE } from "./device.ts";
 
 const ALIGNMENT = 16;
@@ -126,7 +126,7 @@ export class GpuTensor implements Tensor {
 export class Memory {
   private readonly pool: BufferPool;
   private readonly scopes: Set<GpuTensor>[] = [];
-  /** While something is recorded: what was freed meanwhile, which the recording goes on using. */
+  /** While something is recorded: what was freed meanwhile, whose buffers the recording alone goes on using. */
   private held: Set<GpuTensor> | undefined;
   private liveTensors = 0;
   private liveBytes = 0;
@@ -179,7 +179,8 @@ export class Memory {
     }
     // What no scope will free is there to stay, as weights, gradients and moments are: not a byte more than they need.
     const lasting = this.scopes.length === 0 && bytes >= WORTH_FITTING;
-    const tensor = new GpuTensor([...shape], dtype, length, this.pool.take(bytes, lasting), copy);
+    const pooled = (copy ? undefined : this.takeHeld(bytes)) ?? this.pool.take(bytes, lasting);
+    const tensor = new GpuTensor([...shape], dtype, length, pooled, copy);
     tensor.lasting = lasting;
     return tensor;
   }
@@ -192,6 +193,13 @@ export class Memory {
       for (const scope of this.scopes) scope.delete(tensor);
       return;
     }
+    this.retire(tensor);
+    this.pool.giveBack(tensor.pooled, tensor.lasting);
+    if (this.liveTensors === 0) this.pool.forgetPeak();
+  }
+
+  /** Its buffer is another's from now on. */
+  private retire(tensor: GpuTensor): void {
     tensor.markFreed();
     for (const t of [tensor, ...tensor.windows.values()]) {
       this.freeCopies(t, "half");
@@ -205,8 +213,20 @@ export class Memory {
       this.liveBytes -= tensor.bytes;
     }
     for (const scope of this.scopes) scope.delete(tensor);
-    this.pool.giveBack(tensor.pooled, tensor.lasting);
-    if (this.liveTensors === 0) this.pool.forgetPeak();
+  }
+
+  /** The shortest buffer that was freed since the recording began and may serve a tensor of so many bytes. */
+  private takeHeld(bytes: number): PooledBuffer | undefined {
+    let shortest: GpuTensor | undefined;
+    for (const tensor of this.held ?? []) {
+      const { size } = tensor.pooled;
+      if (!tensor.copy && suits(size, bytes) && size < (shortest?.pooled.size ?? Number.POSITIVE_INFINITY))
+        shortest = tensor;
+    }
+    if (shortest === undefined) return undefined;
+    this.held?.delete(shortest);
+    this.retire(shortest);
+    return shortest.pooled;
   }
 
   freeCopies(tensor: GpuTensor, format: "half" | "panels"): void {
@@ -240,7 +260,7 @@ export class Memory {
     }
   }
 
-  /** Runs `work`; tensors that it frees are kept until the function returned is called. */
+  /** Runs `work`; the buffers of tensors that it frees are nobody else's until the function returned is called. */
   hold(work: () => void): () => void {
     const held = new Set<GpuTensor>();
     const release = () => {

@@ -14,7 +14,8 @@ struct Params {
 @group(0) @binding(3) var<storage, read_write> row_scale: array<f32>;
 @group(0) @binding(4) var<storage, read> norm: array<vec4f>;
 
-var<workgroup> squares: array<f32, 256>;
+// Sums of squares, and largest magnitudes.
+var<workgroup> found: array<vec2f, 256>;
 
 fn plain(at: u32, i: u32) -> vec4f { return x[at + i]; }
 fn weighed(at: u32, i: u32) -> vec4f { return x[at + i] * (norm[i] + P.offset); }
@@ -24,24 +25,25 @@ fn rows_half(@builtin(workgroup_id) workgroup: vec3u, @builtin(num_workgroups) g
   let r = group_number(P.base, workgroup, groups);
   let inside = r < P.rows;
   let at = 2u * min(r, P.rows - 1u) * P.eights;
-  var found = vec4f();
-  var rstd = 1.0;
-  // @for once in NORMED
-  var square = vec4f();
-  for (var i = local; i < 2u * P.eights; i += 256u) { square += x[at + i] * x[at + i]; }
-  squares[local] = square.x + square.y + square.z + square.w;
+  var own = vec2f();
+  for (var i = local; i < 2u * P.eights; i += 256u) {
+    let size = abs(${VALUE}(at, i));
+    own.x += dot(x[at + i], x[at + i]);
+    own.y = max(own.y, max(max(size.x, size.y), max(size.z, size.w)));
+  }
+  found[local] = own;
   workgroupBarrier();
   for (var half = 128u; half > 0u; half /= 2u) {
-    if (local < half) { squares[local] += squares[local + half]; }
+    if (local < half) {
+      let other = found[local + half];
+      found[local] = vec2f(found[local].x + other.x, max(found[local].y, other.y));
+    }
     workgroupBarrier();
   }
-  rstd = 1.0 / sqrt(squares[0] / f32(8u * P.eights) + P.eps);
-  // @end
-  for (var i = local; i < 2u * P.eights; i += 256u) { found = max(found, abs(${VALUE}(at, i))); }
-  let shift = shift_of(largest(max(max(found.x, found.y), max(found.z, found.w)), local));
+  let shift = shift_of(found[0].y);
   let factor = select(0.0, bitcast<f32>(u32(127 + shift) << 23u), inside);
   for (var i = local; i < P.eights; i += 256u) {
     values[r * P.eights + i] = pack(${VALUE}(at, 2u * i) * factor, ${VALUE}(at, 2u * i + 1u) * factor);
   }
-  if (local == 0u) { row_scale[r] = rstd * bitcast<f32>(u32(127 - shift) << 23u); }
+  if (local == 0u) { row_scale[r] = ${RSTD} * bitcast<f32>(u32(127 - shift) << 23u); }
 }
