@@ -65,6 +65,14 @@ test.each([
   expectSameResults(backend, (b) => products(b, format, m, n, k)),
 );
 
+test("weights of several formats side by side", () =>
+  expectSameResults(backend, (b) => {
+    const x = b.fromArray(randomValues(2 * 64, 1), [2, 64]);
+    const weights = (["f32", "int8", "f16"] as const).map((format) => weight(b, format, [10, 64]));
+    const norm = { weight: b.fromArray(randomValues(64, 4), [64]), epsilon: 1e-6 };
+    return { y: b.linearJoined(x, weights, norm) };
+  }));
+
 test("where products take f16 operands, a weight in f32 is read from a copy in f16", async () => {
   const packed = await createWebGpuBackend(
     { ...(await requestDevice(await openGpu())), software: false },

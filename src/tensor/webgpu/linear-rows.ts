@@ -24,7 +24,10 @@ const SHARE = 16;
 /** Rows up to which matrix units read each weight once. */
 const MOST_ROWS = 64;
 const SUBGROUPS = 8;
-/** Rows up to which the registers have room for the sums of two rows of a weight: each value of x is read half as often. */
+/**
+ * Rows up to which registers have room for the sums of two rows of a weight, so that each value of x is read half as often.
+ * With more of them, computing counts too: x is not normed once more for every row of the weights.
+ */
 const FEW_ROWS = 4;
 /** Threads beyond which no more are asked for to read a weight. */
 const MANY_THREADS = 2 ** 18;
@@ -58,16 +61,24 @@ export function multiplyRows(
   weights: readonly GpuTensor[],
   products: RowProducts = {},
 ): GpuTensor | null {
-  const by = [
-    [inRegisters, multiplyInRegisters],
-    [byMatrices, multiplyByMatrices],
-  ] as const;
-  const chosen = by.find(([serves]) => weights.every((w) => serves(context, x, w)));
-  if (chosen === undefined) return null;
+  const multiply = kernelFor(context, x, weights);
+  if (multiply === undefined) return null;
   const outputs = products.gated ? weights[0]!.shape[0]! : outputsOf(weights);
   const y = products.onto ?? context.memory.allocate([x.shape[0]!, outputs], "f32");
-  chosen[1](context, x, weights, y, products);
+  multiply(context, x, weights, y, products);
   return y;
+}
+
+/** Whether `multiplyRows` norms x on the way at no cost. */
+export function normsRows(context: Context, x: GpuTensor, weights: readonly GpuTensor[]): boolean {
+  const multiply = kernelFor(context, x, weights);
+  return multiply === multiplyByMatrices || (multiply === multiplyInRegisters && x.shape[0]! <= FEW_ROWS);
+}
+
+function kernelFor(context: Context, x: GpuTensor, weights: readonly GpuTensor[]) {
+  if (weights.some(({ dtype }) => dtype !== weights[0]!.dtype)) return undefined;
+  if (weights.every((w) => inRegisters(context, x, w))) return multiplyInRegisters;
+  return weights.every((w) => byMatrices(context, x, w)) ? multiplyByMatrices : undefined;
 }
 
 function outputsOf(weights: readonly GpuTensor[]): number {
@@ -136,7 +147,7 @@ function multiplyInRegisters(
     const each = !gated && rows <= FEW_ROWS ? 2 : 1;
     const joined = gated ? 1 : parts.length;
     const lanes = features.subgroupSize!;
-    const split = splitOf(outputs * lanes, k / 8 / lanes);
+    const split = rows <= FEW_ROWS ? splitOf(outputs * lanes, k / 8 / lanes) : 1;
     const groups = parts
       .slice(0, joined)
       .reduce((sum, { values }) => sum + Math.ceil((values.shape[0]! * split) / (SUBGROUPS * each)), 0);
@@ -189,7 +200,7 @@ function multiplyInRegisters(
     for (const range of rowRanges(context, read))
       run(read.map((values, w) => ({ w, values: rowsOf(values, range), column: range.first })));
   else if (
-    all.every(({ values }) => values.dtype === read[0]!.dtype && values.bindingBytes <= bindingLimit) &&
+    all.every(({ values }) => values.bindingBytes <= bindingLimit) &&
     3 + bindings * all.length <= commands.limits.maxStorageBuffersPerShaderStage
   )
     run(all);

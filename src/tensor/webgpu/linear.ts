@@ -10,7 +10,7 @@ import {
 import type { RowSpan } from "../tensor.ts";
 import { addParts } from "./add-parts.ts";
 import type { Context } from "./context.ts";
-import { multiplyRows } from "./linear-rows.ts";
+import { multiplyRows, normsRows } from "./linear-rows.ts";
 import { accumulateTN, multiplyNN, multiplyNT, refineNT } from "./matmul.ts";
 import type { Product } from "./matmul-product.ts";
 import type { GpuTensor } from "./memory.ts";
@@ -55,14 +55,19 @@ export function linearOperations(
 ): Pick<Backend<GpuTensor>, Linear> {
   const { memory } = context;
 
-  /** Products of x, or of its norm, by the kernels for many rows. */
-  function multiplyMany(x: GpuTensor, weights: readonly GpuTensor[], norm?: NormOf<GpuTensor>): GpuTensor[] {
-    if (norm === undefined) return weights.map((w) => operations.linear(x, w));
-    const { y, rstd } = rmsNorm(x, norm.weight, norm.epsilon, norm.offset);
+  /** What `multiply` makes of x, or of its norm where the kernels do not norm it on the way. */
+  function withNorm(
+    x: GpuTensor,
+    weights: readonly GpuTensor[],
+    norm: NormOf<GpuTensor> | undefined,
+    multiply: (x: GpuTensor, norm?: NormOf<GpuTensor>) => GpuTensor,
+  ): GpuTensor {
+    if (norm === undefined || normsRows(context, x, weights)) return multiply(x, norm);
+    const { y: normed, rstd } = rmsNorm(x, norm.weight, norm.epsilon, norm.offset);
     memory.free(rstd);
-    const products = multiplyMany(y, weights);
-    memory.free(y);
-    return products;
+    const y = multiply(normed);
+    memory.free(normed);
+    return y;
   }
 
   const operations: ReturnType<typeof linearOperations> = {
@@ -104,25 +109,29 @@ export function linearOperations(
       }
       return y;
     },
-    linearJoined(x, weights, norm) {
-      checkLinearJoined(x, weights, norm);
-      const few = multiplyRows(context, x, weights, { norm });
-      if (few) return few;
-      const products = multiplyMany(x, weights, norm);
-      if (products.length === 1) return products[0]!;
-      const y = joinColumns(products);
-      for (const product of products) memory.free(product);
-      return y;
+    linearJoined(given, weights, norm) {
+      checkLinearJoined(given, weights, norm);
+      return withNorm(given, weights, norm, (x, norm) => {
+        const few = multiplyRows(context, x, weights, { norm });
+        if (few) return few;
+        const products = weights.map((w) => operations.linear(x, w));
+        if (products.length === 1) return products[0]!;
+        const y = joinColumns(products);
+        for (const product of products) memory.free(product);
+        return y;
+      });
     },
-    linearSwiglu(x, gate, up, norm) {
-      checkLinearSwiglu(x, gate, up, norm);
-      const few = multiplyRows(context, x, [gate, up], { norm, gated: true });
-      if (few) return few;
-      const [a, b] = multiplyMany(x, [gate, up], norm) as [GpuTensor, GpuTensor];
-      const y = swiglu(a, b);
-      memory.free(a);
-      memory.free(b);
-      return y;
+    linearSwiglu(given, gate, up, norm) {
+      checkLinearSwiglu(given, gate, up, norm);
+      return withNorm(given, [gate, up], norm, (x, norm) => {
+        const few = multiplyRows(context, x, [gate, up], { norm, gated: true });
+        if (few) return few;
+        const [a, b] = [operations.linear(x, gate), operations.linear(x, up)];
+        const y = swiglu(a, b);
+        memory.free(a);
+        memory.free(b);
+        return y;
+      });
     },
     addLinear(y, x, w) {
       checkAddLinear(y, x, w);
