@@ -1,6 +1,6 @@
-import type { Backend, HeadNorms } from "./backend.ts";
+import type { Backend } from "./backend.ts";
 import { checkAttendNext } from "./shapes.ts";
-import type { LayerCache, StepRows, Tensor } from "./tensor.ts";
+import type { HeadNorms, LayerCache, StepRows, Tensor } from "./tensor.ts";
 
 /** What `attendInSteps` is made of. */
 export type AttendSteps<T extends Tensor> = Pick<

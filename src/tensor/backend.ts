@@ -15,8 +15,10 @@ import type { PieceTransfer } from "./pieces.ts";
 import type {
   DecodeState,
   Draws,
+  HeadNorms,
   KeyRange,
   LayerCache,
+  NormOf,
   RowSpan,
   StepRows,
   Tensor,
@@ -70,14 +72,6 @@ export interface AdamWTensors<T extends Tensor = Tensor> {
   v: T;
 }
 
-/** The norms over each head of queries and of keys: weights [D], and what `rmsNorm` takes beside them. */
-export interface HeadNorms<T extends Tensor = Tensor> {
-  query: T;
-  key: T;
-  epsilon: number;
-  offset?: number;
-}
-
 export interface AdamWStep {
   learningRate: number;
   beta1: number;
@@ -88,14 +82,6 @@ export interface AdamWStep {
   step: number;
   /** The gradient is multiplied by this first (global-norm clipping). */
   gradScale: number;
-}
-
-/** What a product takes in place of its x [M,K]: `rmsNorm(x, weight, epsilon, offset)`. */
-export interface NormOf<T extends Tensor = Tensor> {
-  /** [K] */
-  weight: T;
-  epsilon: number;
-  offset?: number;
 }
 
 export interface Backend<T extends Tensor = Tensor> {

@@ -1,12 +1,12 @@
 import type { AttentionTensors } from "./attention-mixer.ts";
-import type { Backend, NormOf } from "./backend.ts";
+import type { Backend } from "./backend.ts";
 import { type ModelConfig, normOffset } from "./config.ts";
 import type { LayerTensors } from "./layer.ts";
 import { mixerForward } from "./mixer.ts";
 import { notHere, type Reach } from "./packed-rows.ts";
 import type { ModelTensors } from "./passes.ts";
 import type { RecurrentStep } from "./recurrent-slots.ts";
-import type { DecodeState, LayerCache, Tensor } from "./tensor.ts";
+import type { DecodeState, LayerCache, NormOf, Tensor } from "./tensor.ts";
 
 /**
  * One token of M sequences: their present tokens go through the model into the cache, and the next ones are drawn.

@@ -1,5 +1,4 @@
-import type { NormOf } from "./backend.ts";
-import type { Draws, KeyRange, LayerCache, RowSpan, StepRows, Tensor } from "./tensor.ts";
+import type { Draws, KeyRange, LayerCache, NormOf, RowSpan, StepRows, Tensor } from "./tensor.ts";
 
 /**
  * The sizes of every operation, checked in one place so that all backends refuse the same calls with the same words.

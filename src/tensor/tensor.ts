@@ -34,6 +34,22 @@ export interface RowSpan {
   readonly end: number;
 }
 
+/** What a product takes in place of its x [M,K]: `rmsNorm(x, weight, epsilon, offset)`. */
+export interface NormOf<T extends Tensor = Tensor> {
+  /** [K] */
+  weight: T;
+  epsilon: number;
+  offset?: number;
+}
+
+/** The norms over each head of queries and of keys: weights [D], and what `rmsNorm` takes beside them. */
+export interface HeadNorms<T extends Tensor = Tensor> {
+  query: T;
+  key: T;
+  epsilon: number;
+  offset?: number;
+}
+
 /**
  * The state of M sequences that are continued together, one token each per step, L tokens at most. All of it is on the
  * device, so that a step needs nothing from the host.

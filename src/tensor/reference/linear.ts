@@ -1,4 +1,4 @@
-import type { Backend, NormOf } from "../backend.ts";
+import type { Backend } from "../backend.ts";
 import {
   checkAddLinear,
   checkLinear,
@@ -7,6 +7,7 @@ import {
   checkLinearJoined,
   checkLinearSwiglu,
 } from "../shapes.ts";
+import type { NormOf } from "../tensor.ts";
 import { columnOperations } from "./columns.ts";
 import { elementwiseOperations } from "./elementwise.ts";
 import { matrix, multiply, transposed } from "./matmul.ts";

@@ -1,7 +1,7 @@
 import { type AttendSteps, attendInSteps } from "../attend-next.ts";
-import type { Backend, HeadNorms } from "../backend.ts";
+import type { Backend } from "../backend.ts";
 import { type AttentionSizes, checkAttendNext } from "../shapes.ts";
-import type { KeyRange } from "../tensor.ts";
+import type { HeadNorms, KeyRange } from "../tensor.ts";
 import source from "./attention-decode.wgsl?raw";
 import { type Context, checkIndices } from "./context.ts";
 import type { GpuTensor } from "./memory.ts";

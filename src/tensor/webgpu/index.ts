@@ -98,8 +98,11 @@ export interface WebGpuBackend extends Backend<GpuTensor> {
   readonly whyF32: string | null;
   /** What was measured to be best, by class of shape; empty where the fixed rules hold. */
   readonly tuned: TuningEntries;
-  /** Times every kernel from now on, where the device has timestamps (`features.timestamps`). */
-  startProfile(): void;
+  /**
+   * Times every kernel from now on, where the device has timestamps (`features.timestamps`); or whole passes of kernels,
+   * which is not slower than without.
+   */
+  startProfile(of?: "dispatches" | "passes"): void;
   /** What ran since `startProfile`, by kernel. */
   stopProfile(): Promise<KernelTime[]>;
   /** The most bytes that tensors took at one time since the last call. */
@@ -243,9 +246,9 @@ export async function createWebGpuBackend(
         },
       };
     },
-    startProfile() {
+    startProfile(of) {
       commands.flush();
-      commands.profile.start();
+      commands.profile.start(of);
     },
     stopProfile() {
       commands.flush();

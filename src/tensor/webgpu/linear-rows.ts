@@ -1,4 +1,4 @@
-import type { NormOf } from "../backend.ts";
+import type { NormOf } from "../tensor.ts";
 import { blockWords } from "../weight-format.ts";
 import { type Context, matrixShape } from "./context.ts";
 import common from "./half-common.wgsl?raw";

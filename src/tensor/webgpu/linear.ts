@@ -1,4 +1,4 @@
-import type { Backend, NormOf } from "../backend.ts";
+import type { Backend } from "../backend.ts";
 import {
   checkAddLinear,
   checkLinear,
@@ -7,7 +7,7 @@ import {
   checkLinearJoined,
   checkLinearSwiglu,
 } from "../shapes.ts";
-import type { RowSpan } from "../tensor.ts";
+import type { NormOf, RowSpan } from "../tensor.ts";
 import { addParts } from "./add-parts.ts";
 import type { Context } from "./context.ts";
 import { multiplyRows, normsRows } from "./linear-rows.ts";
