@@ -140,7 +140,7 @@ export interface Backend<T extends Tensor = Tensor> {
   tune?(shapes: TuningShapes): Promise<void>;
   /**
    * Runs `work` and keeps what it encodes, to be run again without encoding it. The work writes nothing from the host and
-   * reads nothing back; tensors that it makes live until the recording is disposed. Absent where nothing is encoded.
+   * reads nothing back; the buffers of tensors that it makes are its own until the recording is disposed. Absent where nothing is encoded.
    */
   record?(work: () => void): Recording;
   /**
@@ -226,8 +226,8 @@ export interface Backend<T extends Tensor = Tensor> {
   /**
    * The attention of a step of decoding. A row of qkv [T, (H+2G)·D] has queries, then keys, then values, as linear layers
    * gave them. Its keys, normed and turned, and its values go to row rows[t] of the cache; its queries, normed and turned,
-   * attend to the cache's rows starts[t] … rows[t]: o [T, H·D]. See `rmsNormRope`, `putRows` and `attention`. A sequence
-   * may stand in several rows of qkv, one ahead of the other: what these write to one row of the cache is the same.
+   * attend to the cache's rows starts[t] … rows[t]: o [T, H·D]. See `rmsNormRope`, `putRows` and `attention`. Whatever
+   * two rows of qkv write to one row of the cache must be the same values: one may read it while another writes it.
    */
   attendNext(
     cache: LayerCache<T>,

@@ -201,7 +201,6 @@ export class Decoder {
     const recurrent = config.architecture === "qwen3_5" ? config : null;
     // A state goes on and one is kept; recorded steps of all, a half, a quarter … of the sequences have two more.
     const states = recurrent === null ? 0 : 4 * slotBytes(recurrent);
-    const spare = recurrent === null ? 0 : 1;
     const longest = Math.max(...requests.map(({ promptIds, maxTokens }) => promptIds.length + maxTokens));
     // A longer sequence elsewhere makes new tables, and what was recorded names the old ones.
     if (this.#tables !== null && this.rope.tables(this.#room) !== this.#tables) this.#dropPlans();
@@ -212,7 +211,7 @@ export class Decoder {
     const rowBytes = (format === "f16" ? 2 : 4) * keyValueHeads * headSize;
     const slotsOf = (room: number) =>
       Math.min(
-        (one / rowBytes - spare) / room,
+        (one / rowBytes - 1) / room,
         all / (2 * layers * rowBytes * room + states),
         recurrent === null ? Infinity : (one / stateBytes(recurrent) - 1) / 2,
       );
@@ -242,7 +241,7 @@ export class Decoder {
         this.#cache = attends.map((does) => {
           if (!does) return null;
           const tensor = () => {
-            const t = this.backend.allocateWeight(format, [rows + spare, keyValueHeads, headSize]);
+            const t = this.backend.allocateWeight(format, [rows + 1, keyValueHeads, headSize]);
             this.#held.push(t);
             return t;
           };
@@ -456,8 +455,9 @@ export class Decoder {
   }
 
   /**
-   * Puts the sequences' state on the device. Rows without a sequence repeat the first one's and never begin. Their states
-   * of linear layers drift from the first one's, so they must not write into its rows of the cache: they share a spare one.
+   * Puts the sequences' state on the device. Rows without a sequence repeat the first one's and never begin. They must not
+   * write into its rows of the cache, which it reads meanwhile, and their states of linear layers drift from its own: they
+   * share a spare row. A cache for whole sequences has none; what they write there is what the first one wrote.
    */
   #write({ state, longest, recurrent }: Plan, live: readonly Sequence[]): void {
     const { backend } = this;
@@ -483,8 +483,7 @@ export class Decoder {
     const length = ({ request, ids }: Sequence) => request.promptIds.length + ids.length;
     words(state.limits, ({ request, ids }) => request.maxTokens - ids.length);
     words(state.ids, ({ request, ids }) => ids.at(-1) ?? request.promptIds.at(-1)!);
-    words(state.positions, (sequence) => length(sequence) - 1);
-    const spare = recurrent === null ? null : this.#slots.length * this.#room;
+    const spare = this.#takesWhole ? null : this.#slots.length * this.#room;
     const cacheRows = (t: Tensor, value: (sequence: Sequence) => number, ofSpare: number) =>
       backend.write(
         t,
@@ -492,6 +491,10 @@ export class Decoder {
           spare === null || m < live.length ? sequence.slot.start + value(sequence) : spare + ofSpare,
         ),
       );
+    backend.write(
+      state.positions,
+      Uint32Array.from(rows, (sequence, m) => (spare === null || m < live.length ? length(sequence) - 1 : 0)),
+    );
     cacheRows(state.starts, () => 0, 0);
     cacheRows(state.rows, (sequence) => length(sequence) - 1, 0);
     cacheRows(state.ends, length, 1);

@@ -20,7 +20,7 @@ const MOST_HEADS = 8;
 const WORKGROUP_BYTES = 16_384;
 /** Largest size of a head. */
 const LARGEST = 256;
-/** Buffers of the kernel where it norms and turns, more than every device binds. */
+/** Buffers of the kernel where it norms and turns: more than the 8 that WebGPU guarantees. */
 const NEXT_BUFFERS = 10;
 
 /** Whether the keys of these rows are shared out among workgroups. */
@@ -47,6 +47,7 @@ export function attendNextOperation(
         return attendInSteps(steps, cache, qkv, norms, tables, step);
       checkIndices("attendNext", "position", step.positions, tables.cos.shape[0]!);
       checkIndices("attendNext", "row", step.rows, sizes.keys);
+      checkIndices("attendNext", "end", step.ends, sizes.keys + 1);
       const o = memory.allocate([queries, heads * size], "f32");
       const { starts: start, ends: end, most } = step;
       attendToCache(context, { sizes, start, end, most, x: qkv, ...cache, o, next: { norms, ...tables } });

@@ -72,7 +72,7 @@ fn team_sum(value: f32) -> f32 {
 fn subgroup_top(value: f32) -> f32 { return ${TOP}; }
 fn subgroup_sum(value: f32) -> f32 { return ${SUM}; }
 
-// @for n in NEXT
+// @for once in NEXT
 // Sums of squares of teams: of the queries, then of the key.
 var<workgroup> squares: array<f32, 2u * TEAMS>;
 // The new key and value as the cache keeps them.
@@ -138,10 +138,10 @@ fn attention_decode(
   var v${i} = values[(first + min(slice + ${i}u * SLICES, count - 1u)) * P.groups * D4 + value];
   // @end
 
-  // @for g in GIVEN
+  // @for once in GIVEN
   if (local < HEADS * D4) { queries[local] = x[row * P.width + head * D4 + local] * P.scale; }
   // @end
-  // @for n in NEXT
+  // @for once in NEXT
   // Loads past the last key are of its row as well, where until now anything may lie: NaN times a weight of 0 is not 0.
   let newest = stop - 1u - first;
   let position = stop - 1u - start[row];
@@ -197,7 +197,7 @@ fn attention_decode(
     {
       let at = done + ${i}u * TEAM + lane;
       // @for r in ROUNDS
-      // @for n in NEXT
+      // @for once in NEXT
       if (n${r} >= newest) { k${r}_${i} = new_key[at]; }
       // @end
       let k${r} = loaded(k${r}_${i});
@@ -254,7 +254,7 @@ fn attention_decode(
     // @for j in VALUE_LOADS
     {
       let n = own + ${j}u * SLICES;
-      // @for n in NEXT
+      // @for once in NEXT
       if (n >= newest) { v${j} = new_value[column]; }
       // @end
       let v = loaded(v${j});
@@ -343,7 +343,7 @@ fn attention_decode_merge(
     sum += weight * sums[s * D4 + local];
   }
   o[pair * D4 + local] = sum / total;
-  // @for g in GIVEN
+  // @for once in GIVEN
   if (local == 0u) { lse[pair] = top + log(total); }
   // @end
 }

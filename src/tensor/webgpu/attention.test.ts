@@ -312,6 +312,11 @@ test("the kernels of decoding compile for subgroups of 32", async () => {
       ] as const) {
         const sizes = { queries, keys: 300, heads, groups: 1, size };
         const constants = decodeConstants(features, sizes, format, next);
+        // What every device has room for.
+        const { HEADS, D4, BATCH, SLICES, KEYS, THREADS, SUBGROUP, TEAMS } = constants;
+        const vectors = D4 * (HEADS + BATCH * SLICES + 2);
+        const words = HEADS * (KEYS + (2 * THREADS) / SUBGROUP) + 2 * TEAMS;
+        expect(16 * vectors + 4 * words).toBeLessThanOrEqual(16_384);
         const module = device.createShaderModule({
           code: joinModules(common, specialise(decode, constants)),
         });
@@ -326,7 +331,7 @@ test("the kernels of decoding compile for subgroups of 32", async () => {
             () => "",
             (reason: Error) => reason.message,
           );
-          // The null device binds fewer buffers than the kernel wants that norms and turns.
+          // The null device binds fewer buffers than the fused kernel needs.
           expect(error).toMatch(next && entryPoint === "attention_decode" ? /storage buffers/ : /^$/);
         }
       }

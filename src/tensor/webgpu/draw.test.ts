@@ -125,6 +125,17 @@ test("tensors of a recording take turns in buffers that nobody else gets", async
     expect(await backend.read(sum)).toEqual(Float32Array.of(64, 128));
     for (const other of others) expect(await backend.read(other)).toEqual(Float32Array.of(7, 7));
     recording.dispose();
+    // One that was there before and is freed in the recording is read by each run.
+    const given = backend.fromArray(Float32Array.of(1, 2), [2]);
+    const again = backend.record!(() => {
+      const y = backend.add(given, given);
+      backend.free(given);
+      backend.addInPlace(sum, backend.add(y, y));
+    });
+    again.run();
+    again.run();
+    expect(await backend.read(sum)).toEqual(Float32Array.of(72, 144));
+    again.dispose();
     backend.free(x, sum, ...others);
     expect(backend.live()).toEqual(before);
   }

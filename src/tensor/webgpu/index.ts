@@ -100,7 +100,7 @@ export interface WebGpuBackend extends Backend<GpuTensor> {
   readonly tuned: TuningEntries;
   /**
    * Times every kernel from now on, where the device has timestamps (`features.timestamps`); or whole passes of kernels,
-   * which is not slower than without.
+   * which does not slow them down.
    */
   startProfile(of?: "dispatches" | "passes"): void;
   /** What ran since `startProfile`, by kernel. */

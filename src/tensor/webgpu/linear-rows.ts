@@ -30,8 +30,8 @@ const SUBGROUPS = 8;
  */
 const FEW_ROWS = 4;
 /** Threads beyond which no more are asked for to read a weight. */
-const MANY_THREADS = 2 ** 18;
-/** Outputs of a workgroup of the matrix kernel, and the values along k that it takes at a time. */
+const MANY_THREADS = 2 ** 17;
+/** Outputs of a workgroup of the matrix kernel, and the values along k that it takes at a time, as its text has them. */
 const TILE = { outputs: 64, step: 64 };
 /** Workgroups of it that keep a large GPU busy. */
 const ENOUGH_GROUPS = 384;
@@ -78,7 +78,8 @@ export function normsRows(context: Context, x: GpuTensor, weights: readonly GpuT
 function kernelFor(context: Context, x: GpuTensor, weights: readonly GpuTensor[]) {
   if (weights.some(({ dtype }) => dtype !== weights[0]!.dtype)) return undefined;
   if (weights.every((w) => inRegisters(context, x, w))) return multiplyInRegisters;
-  return weights.every((w) => byMatrices(context, x, w)) ? multiplyByMatrices : undefined;
+  const bound = 3 + weights.length <= context.commands.limits.maxStorageBuffersPerShaderStage;
+  return bound && weights.every((w) => byMatrices(context, x, w)) ? multiplyByMatrices : undefined;
 }
 
 function outputsOf(weights: readonly GpuTensor[]): number {
@@ -147,7 +148,7 @@ function multiplyInRegisters(
     const each = !gated && rows <= FEW_ROWS ? 2 : 1;
     const joined = gated ? 1 : parts.length;
     const lanes = features.subgroupSize!;
-    const split = rows <= FEW_ROWS ? splitOf(outputs * lanes, k / 8 / lanes) : 1;
+    const split = rows <= FEW_ROWS ? splitOf((outputs / 2) * lanes, k / 8 / lanes) : 1;
     const groups = parts
       .slice(0, joined)
       .reduce((sum, { values }) => sum + Math.ceil((values.shape[0]! * split) / (SUBGROUPS * each)), 0);

@@ -111,8 +111,8 @@ export function linearOperations(
     },
     linearJoined(given, weights, norm) {
       checkLinearJoined(given, weights, norm);
-      return withNorm(given, weights, norm, (x, norm) => {
-        const few = multiplyRows(context, x, weights, { norm });
+      return withNorm(given, weights, norm, (x, left) => {
+        const few = multiplyRows(context, x, weights, { norm: left });
         if (few) return few;
         const products = weights.map((w) => operations.linear(x, w));
         if (products.length === 1) return products[0]!;
@@ -123,8 +123,8 @@ export function linearOperations(
     },
     linearSwiglu(given, gate, up, norm) {
       checkLinearSwiglu(given, gate, up, norm);
-      return withNorm(given, [gate, up], norm, (x, norm) => {
-        const few = multiplyRows(context, x, [gate, up], { norm, gated: true });
+      return withNorm(given, [gate, up], norm, (x, left) => {
+        const few = multiplyRows(context, x, [gate, up], { norm: left, gated: true });
         if (few) return few;
         const [a, b] = [operations.linear(x, gate), operations.linear(x, up)];
         const y = swiglu(a, b);

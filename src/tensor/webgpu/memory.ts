@@ -126,8 +126,8 @@ export class GpuTensor implements Tensor {
 export class Memory {
   private readonly pool: BufferPool;
   private readonly scopes: Set<GpuTensor>[] = [];
-  /** While something is recorded: what was freed meanwhile, whose buffers the recording alone goes on using. */
-  private held: Set<GpuTensor> | undefined;
+  /** While something is recorded: tensors freed meanwhile, and all made for it, whose buffers it may use again once freed. */
+  private held: { readonly freed: Set<GpuTensor>; readonly made: Set<GpuTensor> } | undefined;
   private liveTensors = 0;
   private liveBytes = 0;
   /** The most bytes that tensors and the copies kept of them took at one time; set it back to begin again. */
@@ -182,6 +182,7 @@ export class Memory {
     const pooled = (copy ? undefined : this.takeHeld(bytes)) ?? this.pool.take(bytes, lasting);
     const tensor = new GpuTensor([...shape], dtype, length, pooled, copy);
     tensor.lasting = lasting;
+    if (!copy) this.held?.made.add(tensor);
     return tensor;
   }
 
@@ -189,7 +190,7 @@ export class Memory {
     if (tensor.isWindow) throw new Error("a window on a tensor is not freed: its tensor is");
     if (tensor.freed) return;
     if (this.held) {
-      this.held.add(tensor);
+      this.held.freed.add(tensor);
       for (const scope of this.scopes) scope.delete(tensor);
       return;
     }
@@ -198,7 +199,7 @@ export class Memory {
     if (this.liveTensors === 0) this.pool.forgetPeak();
   }
 
-  /** Its buffer is another's from now on. */
+  /** Ends the tensor; the caller decides what becomes of its buffer. */
   private retire(tensor: GpuTensor): void {
     tensor.markFreed();
     for (const t of [tensor, ...tensor.windows.values()]) {
@@ -218,13 +219,17 @@ export class Memory {
   /** The shortest buffer that was freed since the recording began and may serve a tensor of so many bytes. */
   private takeHeld(bytes: number): PooledBuffer | undefined {
     let shortest: GpuTensor | undefined;
-    for (const tensor of this.held ?? []) {
+    for (const tensor of this.held?.freed ?? []) {
       const { size } = tensor.pooled;
-      if (!tensor.copy && suits(size, bytes) && size < (shortest?.pooled.size ?? Number.POSITIVE_INFINITY))
+      if (
+        this.held?.made.has(tensor) &&
+        suits(size, bytes) &&
+        size < (shortest?.pooled.size ?? Number.POSITIVE_INFINITY)
+      )
         shortest = tensor;
     }
     if (shortest === undefined) return undefined;
-    this.held?.delete(shortest);
+    this.held?.freed.delete(shortest);
     this.retire(shortest);
     return shortest.pooled;
   }
@@ -262,11 +267,11 @@ export class Memory {
 
   /** Runs `work`; the buffers of tensors that it frees are nobody else's until the function returned is called. */
   hold(work: () => void): () => void {
-    const held = new Set<GpuTensor>();
+    const freed = new Set<GpuTensor>();
     const release = () => {
-      for (const tensor of held) this.free(tensor);
+      for (const tensor of freed) this.free(tensor);
     };
-    this.held = held;
+    this.held = { freed, made: new Set() };
     try {
       work();
     } catch (error) {
