@@ -26,10 +26,13 @@ export async function writeResults(
   environment: string,
   inside: (name: string) => string,
 ): Promise<ExperimentResults> {
-  const tables = await gridTables(grid, measured, inside);
+  const { tables, without } = await gridTables(grid, measured, inside);
   const cells = grid.cells.map((cell) => cellResult(cell, inside));
   const tasks = firstOf(grid.runs.map(({ name }) => unitsOf(inside(name))));
-  const results = experimentResults(grid, { environment, tasks, cells, tables, deviations });
+  const results = experimentResults(grid, {
+    ...{ environment, tasks, cells, tables },
+    deviations: [...deviations, ...without],
+  });
   await writeJson(inside("results.json"), results);
   await writeOut(inside("results.csv"), [resultsCsv(tables)]);
   await writeOut(inside("cells.csv"), [cellsCsv(tables)]);
@@ -37,13 +40,14 @@ export async function writeResults(
   return results;
 }
 
-/** A table per evaluation and kind of checkpoint, in their order. */
+/** A table per evaluation and kind of checkpoint, in their order, and those that no task is left for. */
 async function gridTables(
   { methods, cells, evaluations }: ExperimentGrid,
   measured: readonly Measured[],
   inside: (name: string) => string,
-): Promise<GridTable[]> {
+): Promise<{ tables: GridTable[]; without: ExperimentResults["deviations"] }> {
   const tables: GridTable[] = [];
+  const without: ExperimentResults["deviations"] = [];
   for (const { name: evaluation, of } of evaluations) {
     const own = measured.filter((each) => each.evaluation === evaluation);
     const before = own.find(({ run }) => run === null);
@@ -61,12 +65,20 @@ async function gridTables(
       }
       if (played.length === 0) continue;
       const { name: place } = of("").environment;
-      tables.push(
-        gridTable({ evaluation, environment: place, checkpoint, methods, cells: played, untrained }),
-      );
+      const table = gridTable({
+        ...{ evaluation, environment: place, checkpoint, methods },
+        ...{ cells: played, untrained },
+      });
+      if (table === null)
+        without.push({
+          part: `${evaluation}, ${checkpoint}`,
+          kind: "technical",
+          reason: "no table: of every task, an episode of some row ended for a technical reason",
+        });
+      else tables.push(table);
     }
   }
-  return tables;
+  return { tables, without };
 }
 
 /** Steps by their number, the final and the best student before them. */
@@ -128,12 +140,9 @@ const two = (value: number | null | undefined): string => (value == null ? "–"
 const range = (interval: readonly [number, number] | null): string =>
   interval === null ? "–" : `${two(interval[0])} to ${two(interval[1])}`;
 
-const tasksOf = ({ cells, untrained }: GridTable): number =>
-  Math.max(...[...cells, ...(untrained === null ? [] : [untrained])].map(({ tasks }) => tasks));
-
 const everyRange = ({ methods, comparisons }: GridTable): (Interval | null)[] => [
   ...methods.map(({ sr }) => sr.interval),
-  ...comparisons.flatMap(({ sr }) => [sr.interval, sr.over_tasks]),
+  ...comparisons.map(({ sr }) => sr.interval),
 ];
 
 /** The tables, comparisons and deviations as text. */
@@ -147,7 +156,10 @@ export function resultsText({
   const labelOf = (method: string) => methods.find(({ id }) => id === method)?.label ?? method;
   const parts = tables.flatMap((each) => [
     `${each.evaluation} (${each.environment}), ${each.checkpoint} checkpoint: mean and SD over n training seeds; ` +
-      `each training is the mean over ${countOf(tasksOf(each), "task")} and inference seeds ${each.inference_seeds.join(", ")}`,
+      `each training is the mean over ${countOf(each.tasks, "task")} and inference seeds ${each.inference_seeds.join(", ")}` +
+      (each.left_out.length === 0
+        ? ""
+        : `; ${countOf(each.left_out.length, "task")} left out of every row, since an episode of some row ended for a technical reason`),
     table(
       ["Method", "training seeds", "n", "SR, %", "SD", "95 %", "Score", "SD", "Rounds", "SD"],
       [

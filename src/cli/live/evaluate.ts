@@ -9,13 +9,24 @@ import {
   evaluationResults,
   technicalNote,
 } from "../../core/evaluation/index.ts";
-import { type EvaluateConfig, evaluationEpisodes } from "../../core/loop/index.ts";
+import {
+  differingSettings,
+  type EvaluateConfig,
+  evaluationEpisodes,
+  type PlayedBy,
+} from "../../core/loop/index.ts";
 import type { Episode } from "../../core/record/schema.ts";
-import { readRecords } from "../../formats/read.ts";
-import { openBytes, writeOut } from "../io.ts";
-import { type PlayRunOptions, playRun } from "./play-run.ts";
+import { parseObject, readRecords } from "../../formats/read.ts";
+import { isThere } from "../../node/file-error.ts";
+import { openBytes, readText, writeOut } from "../io.ts";
+import { type PlayRunOptions, playRun, RUN, settingsOf } from "./play-run.ts";
 
 const EPISODES = "episodes.jsonl";
+
+/** A comparison, and what the two were not played by alike; null where the other's folder does not say. */
+export interface EvaluationsCompared extends Comparison {
+  differing: string[] | null;
+}
 
 /** Writes `episodes.jsonl` and `results.json`, and with `against` `comparison.json`. */
 export async function evaluate({
@@ -23,7 +34,7 @@ export async function evaluate({
   ...options
 }: PlayRunOptions & { config: EvaluateConfig; against?: string }): Promise<{
   results: EvaluationResults;
-  comparison: Comparison | null;
+  comparison: EvaluationsCompared | null;
 }> {
   const { config, out } = options;
   // Checked before hours of playing: a folder may not be comparable.
@@ -42,11 +53,23 @@ export async function evaluate({
   const note = technicalNote(results, mine.length);
   if (note !== null) options.onNote(note);
   await writeOut(join(out, "results.json"), [`${JSON.stringify(results, null, 2)}\n`]);
-  const comparison = other === null ? null : compareEvaluations(mine, other);
-  if (comparison !== null) {
+  let comparison: EvaluationsCompared | null = null;
+  if (other !== null) {
+    const theirs = await settingsIn(against!);
+    const differing =
+      theirs === null ? null : differingSettings(await settingsOf("evaluate", config), theirs);
+    comparison = { ...compareEvaluations(mine, other), differing };
     await writeOut(join(out, "comparison.json"), [`${JSON.stringify(comparison, null, 2)}\n`]);
   }
   return { results, comparison };
+}
+
+/** What the episodes of a folder were played by; null where it does not say, as those of earlier versions. */
+async function settingsIn(folder: string): Promise<PlayedBy | null> {
+  const file = join(folder, RUN);
+  if (!isThere(file)) return null;
+  const { played_by: settings } = parseObject(await readText(file), { file });
+  return typeof settings === "object" ? (settings as PlayedBy | null) : null;
 }
 
 /** The episodes of a finished evaluation. @throws InputError when the folder holds none */

@@ -21,6 +21,7 @@ import { isTrustedSuccess } from "../../core/record/standing.ts";
 import { lockFolder } from "../../node/lock.ts";
 import { collect } from "./collect.ts";
 import { evaluate } from "./evaluate.ts";
+import { comparisonText } from "./figures-text.ts";
 import type { PlayRunOptions } from "./play-run.ts";
 
 /** What another process does in a folder just before this one locks it. */
@@ -296,10 +297,25 @@ describe("gcopd evaluate", () => {
     const [a, b] = [join(folder, "a"), join(folder, "b")];
     await evaluate({ ...watching(a), config: evaluating });
     const { comparison } = await evaluate({ ...watching(b), config: evaluating, against: a });
-    expect(comparison).toMatchObject({ tasks: 2, sr: { difference: 0 }, pairs: { only_a: 0, only_b: 0 } });
+    expect(comparison).toMatchObject({
+      ...{ tasks: 2, sr: { difference: 0, interval: null }, pairs: { only_a: 0, only_b: 0 } },
+      differing: [],
+    });
     expect(JSON.parse(readFileSync(join(b, "comparison.json"), "utf8"))).toEqual(comparison);
     await expect(
       evaluate({ ...watching(join(folder, "c")), config: evaluating, against: join(folder, "nowhere") }),
     ).rejects.toThrow("nowhere");
+    const { environment } = evaluating;
+    const other = { ...evaluating, temperature: 1.5, environment: { ...environment, max_decisions: 1 } };
+    const unlike = await evaluate({ ...watching(join(folder, "c")), config: other, against: a });
+    const differing = ["temperature 1.5 and 0.4", `max_decisions 1 and ${environment.max_decisions}`];
+    expect(unlike.comparison).toMatchObject({ differing });
+    expect(comparisonText("c", "a", unlike.comparison!)).toContain(
+      `; they also differ in ${differing.join(", ")}`,
+    );
+    // A folder of an earlier version.
+    writeFileSync(join(a, "run.json"), "{}");
+    const unknown = await evaluate({ ...watching(join(folder, "c")), config: other, against: a });
+    expect(unknown.comparison!.differing).toBeNull();
   });
 });

@@ -6,7 +6,9 @@ import {
   namedTasks,
   type PlannedEpisode,
   type PlayConfig,
+  type PlayedBy,
   type PlayProgress,
+  playedBy,
   playPlanned,
   taskOrigin,
   type WithPolicy,
@@ -17,6 +19,7 @@ import { isThere, onFile } from "../../node/file-error.ts";
 import { lockFolder } from "../../node/lock.ts";
 import { makeFolder, removeTemporaries } from "../../node/whole-file.ts";
 import { readText, writeOut, writeRecordsOut } from "../io.ts";
+import { filesDigest } from "../train/fingerprint.ts";
 import { type LiveGames, openGames } from "./open-games.ts";
 import { PlaySeconds } from "./play-seconds.ts";
 import { knownIdentity, openPolicy, type Policy } from "./policy.ts";
@@ -35,12 +38,12 @@ export interface PlayRunOptions {
 }
 
 /** File that says which run a folder is of. */
-const RUN = "run.json";
+export const RUN = "run.json";
 
 /** What a command makes of played episodes. */
 export interface PlayRun<R extends object> {
-  /** `collect` or `evaluate`: a folder is one or the other. */
-  purpose: string;
+  /** A folder is of one or the other. */
+  purpose: "collect" | "evaluate";
   /** Name of the file of records. */
   file: string;
   /** As `PlayPlannedOptions` has it. */
@@ -137,6 +140,7 @@ async function playIn<R extends object>(
       // For the reader: none of it is compared.
       at_once: atOnce,
       device: config.policy === undefined ? config.device : "served",
+      played_by: await settingsOf(run.purpose, config),
       task_list: games.tasks.map(({ task }) => task),
     };
     let isNew = false;
@@ -172,6 +176,13 @@ async function playIn<R extends object>(
       seconds.close();
     }
   });
+}
+
+/** What a config's episodes are played by; a prompt of its own as the digest of its file. */
+export async function settingsOf(purpose: "collect" | "evaluate", config: PlayConfig): Promise<PlayedBy> {
+  const { name, prompt, ...limits } = config.environment;
+  const own = prompt === undefined ? null : await filesDigest([prompt]);
+  return playedBy(name, purpose, { ...config, ...limits }, own);
 }
 
 /** What was played, until the records are written. */

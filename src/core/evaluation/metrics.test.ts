@@ -28,7 +28,7 @@ describe("evaluationResults", () => {
       score_at_k: null,
       per_type: {},
     });
-    const [low, high] = results.sr_interval;
+    const [low, high] = results.sr_interval!;
     expect(low).toBeLessThan(43.75);
     expect(high).toBeGreaterThan(43.75);
     expect(low).toBeGreaterThanOrEqual(0);
@@ -55,8 +55,9 @@ describe("evaluationResults", () => {
     expect(results.per_type.cool).toMatchObject({ tasks: 1, sr: { mean: 100, sd: null } });
   });
 
-  it("has an interval of no width where all tasks are alike, and the same one each time", () => {
-    expect(evaluationResults(played({ a: "11", b: "11" })).sr_interval).toEqual([100, 100]);
+  it("has no interval where all tasks are alike, or there is one, and the same one each time", () => {
+    for (const alike of [played({ a: "11", b: "11" }), played({ a: "10" }), played({ a: "00", b: "00" })])
+      expect(evaluationResults(alike).sr_interval).toBeNull();
     const mixed = played({ a: "10", b: "11", c: "00" });
     expect(evaluationResults(mixed).sr_interval).toEqual(evaluationResults(mixed).sr_interval);
   });

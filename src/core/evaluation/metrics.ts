@@ -55,8 +55,8 @@ export interface Figures {
 /** Figures of an evaluation, as `results.json` holds them. */
 export interface EvaluationResults extends Figures {
   seeds: number[];
-  /** 95 % interval of SR over tasks (`bootstrap`). */
-  sr_interval: Interval;
+  /** 95 % interval of SR over tasks, as `overTasks` has it. */
+  sr_interval: Interval | null;
   /** Share of tasks, in percent, that at least one repetition won: pass@K with K the number of repetitions. */
   pass_at_k: number;
   /** Mean of the tasks' best scores; null without scores. */
@@ -72,10 +72,10 @@ export interface Comparison {
   seeds: number[];
   /** Tasks that are left out, since an episode of either student is not a result. */
   left_out: string[];
-  /** SR of a less SR of b, in percentage points, and its 95 % interval over tasks. */
-  sr: { difference: number; interval: Interval };
+  /** SR of a less SR of b, in percentage points, and its 95 % interval over tasks, as `overTasks` has it. */
+  sr: { difference: number; interval: Interval | null };
   /** The same for Score; null where either has none. */
-  score: { difference: number; interval: Interval } | null;
+  score: { difference: number; interval: Interval | null } | null;
   /** Pairs of episodes (same task, same seed) by who won. */
   pairs: { both: number; only_a: number; only_b: number; neither: number };
 }
@@ -100,7 +100,7 @@ export function evaluationResults(all: readonly EvaluatedEpisode[]): EvaluationR
   return {
     ...figures(episodes, seeds),
     seeds,
-    sr_interval: bootstrap(perTask.map((played) => mean(played.map(won)))),
+    sr_interval: overTasks(perTask.map((played) => mean(played.map(won)))),
     pass_at_k: mean(perTask.map((played) => Math.max(...played.map(won)))),
     score_at_k: scored ? mean(perTask.map((played) => Math.max(...played.map(points)))) : null,
     per_type: Object.fromEntries(
@@ -175,10 +175,18 @@ export function compareEvaluations(
     tasks: tasks.size,
     seeds,
     left_out: [...leftOut].sort(),
-    sr: { difference: mean(wins), interval: bootstrap(wins) },
-    score: scored ? { difference: mean(scores), interval: bootstrap(scores) } : null,
+    sr: { difference: mean(wins), interval: overTasks(wins) },
+    score: scored ? { difference: mean(scores), interval: overTasks(scores) } : null,
     pairs,
   };
+}
+
+/**
+ * Bootstrap interval of a mean over tasks; null for one task, and where all gave the same: resampling would make an interval
+ * of no width, which says nothing of other tasks.
+ */
+function overTasks(values: readonly number[]): Interval | null {
+  return values.every((value) => value === values[0]) ? null : bootstrap(values);
 }
 
 function figures(episodes: readonly EvaluatedEpisode[], seeds: readonly number[]): Figures {
@@ -201,7 +209,8 @@ function figures(episodes: readonly EvaluatedEpisode[], seeds: readonly number[]
   };
 }
 
-function technicalEnds(episodes: readonly EvaluatedEpisode[]): TechnicalEnd[] {
+/** The episodes that are not results. */
+export function technicalEnds(episodes: readonly EvaluatedEpisode[]): TechnicalEnd[] {
   return episodes.flatMap(({ task, seed, technical }) =>
     technical === undefined ? [] : [{ task, seed, reason: technical }],
   );

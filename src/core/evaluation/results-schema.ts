@@ -18,7 +18,7 @@ const figuresShape = {
 export const evaluationResultsShape = {
   ...figuresShape,
   seeds: z.array(count),
-  sr_interval: z.tuple([z.number(), z.number()]).readonly(),
+  sr_interval: z.tuple([z.number(), z.number()]).readonly().nullable(),
   pass_at_k: z.number(),
   score_at_k: z.number().nullable(),
   per_type: z.record(z.string(), z.object(figuresShape)),

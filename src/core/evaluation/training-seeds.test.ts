@@ -1,6 +1,12 @@
 import { describe, expect, it } from "vitest";
 import type { EvaluatedEpisode } from "./metrics.ts";
-import { gridTable, overSeeds, type PlayedCell } from "./training-seeds.ts";
+import {
+  type GridTable,
+  gridTable,
+  type MethodComparison,
+  overSeeds,
+  type PlayedCell,
+} from "./training-seeds.ts";
 
 /** A text per task: a digit per inference seed, 1 where it won. */
 const played = (wins: Record<string, string>, more: Partial<EvaluatedEpisode> = {}): EvaluatedEpisode[] =>
@@ -18,6 +24,7 @@ const cell = (method: string, seed: number, episodes: readonly EvaluatedEpisode[
   seed,
   episodes,
 });
+const tableOf = (input: Parameters<typeof gridTable>[0]): GridTable => gridTable(input)!;
 const methods = [
   { id: "opd", label: "Vanilla OPD" },
   { id: "gc-opd", label: "GC-OPD" },
@@ -39,7 +46,7 @@ describe("a table of two methods, two training seeds, two inference seeds and tw
     cell("opd", 2, played({ a: "10", b: "10" })), // 100, 0: 50
     cell("gc-opd", 2, played({ a: "11", b: "11" })), // 100, 100: 100
   ];
-  const table = gridTable({ ...names, methods, cells, untrained: played({ a: "00", b: "01" }) });
+  const table = tableOf({ ...names, methods, cells, untrained: played({ a: "00", b: "01" }) });
 
   it("keeps training seeds and inference seeds apart", () => {
     expect(table.inference_seeds).toEqual([0, 1]);
@@ -50,16 +57,17 @@ describe("a table of two methods, two training seeds, two inference seeds and tw
     expect(gc!.sr).toMatchObject({ n: 2, mean: 75 });
     // Rounds: (4 + 10 + 10 + 10)/4 = 8.5 and (4 + 10 + 4 + 10)/4 = 7.
     expect(opd!.rounds).toMatchObject({ n: 2, mean: 7.75 });
-    expect(table.cells[0]).toMatchObject({ method: "opd", training_seed: 1, tasks: 2, sr: { mean: 25 } });
+    expect(table.cells[0]).toMatchObject({ method: "opd", training_seed: 1, sr: { mean: 25 } });
     expect(table.cells[0]!.sr.sd).toBeCloseTo(Math.sqrt(2 * 25 ** 2), 12);
-    expect(table.untrained).toMatchObject({ tasks: 2, sr: { mean: 25 } });
+    expect(table.untrained).toMatchObject({ sr: { mean: 25 } });
+    expect([table.tasks, table.left_out]).toEqual([2, []]);
   });
 
   it("pairs methods by training seed, on the same tasks", () => {
     expect(table.comparisons).toHaveLength(1);
     const [{ a, b, sr, ...rest }] = table.comparisons as [(typeof table.comparisons)[number]];
     expect([a, b]).toEqual(["gc-opd", "opd"]);
-    expect(rest).toMatchObject({ training_seeds: [1, 2], tasks: 2, left_out: [], score: null });
+    expect(rest).toMatchObject({ training_seeds: [1, 2], score: null });
     // Differences 25 and 50: mean 37.5, SD 17.678, t = 3 with one degree of freedom: p = 1 − 2/π · atan 3.
     expect(sr).toMatchObject({ n: 2, mean: 37.5 });
     expect(sr.p).toBeCloseTo(1 - (2 / Math.PI) * Math.atan(3), 10);
@@ -69,29 +77,62 @@ describe("a table of two methods, two training seeds, two inference seeds and tw
   });
 });
 
-it("leaves a task that either could not play out of a comparison, in every training", () => {
-  const broken = played({ a: "1" }, { technical: "the process died" });
-  const table = gridTable({
+describe("tasks that some cell could not play", () => {
+  const broken = (task: string) => played({ [task]: "1" }, { technical: "the process died" });
+  const input = (first: EvaluatedEpisode[], second: EvaluatedEpisode[]) => ({
     ...names,
     methods,
     cells: [
-      cell("opd", 1, [...broken, ...played({ b: "0" })]),
-      cell("gc-opd", 1, played({ a: "0", b: "1" })),
+      cell("opd", 1, first),
+      cell("gc-opd", 1, second),
       cell("opd", 2, played({ a: "1", b: "0" })),
       cell("gc-opd", 2, played({ a: "0", b: "1" })),
     ],
-    untrained: null,
+    untrained: played({ a: "1", b: "0" }),
   });
-  // With task a, the second training would have a difference of 0.
-  expect(table.comparisons[0]).toMatchObject({ tasks: 1, left_out: ["a"], sr: { n: 2, mean: 100, p: null } });
-  expect(table.cells[0]!.technical).toEqual([{ task: "a", seed: 0, reason: "the process died" }]);
+
+  it("are in no figure of the table, so that every row is over the same tasks", () => {
+    const table = tableOf(input([...broken("a"), ...played({ b: "0" })], played({ a: "0", b: "1" })));
+    expect([table.tasks, table.left_out]).toEqual([1, ["a"]]);
+    // With task a, the second training would have a difference of 0.
+    expect(table.comparisons[0]!.sr).toMatchObject({ n: 2, mean: 100, p: null, over_tasks: null });
+    expect(table.methods.map(({ sr }) => sr.mean)).toEqual([0, 100]);
+    expect(table.cells.map(({ sr }) => sr.mean)).toEqual([0, 100, 0, 100]);
+    expect(table.untrained!.sr.mean).toBe(0);
+    expect(table.cells[0]!.technical).toEqual([{ task: "a", seed: 0, reason: "the process died" }]);
+  });
+
+  it("leave no table where they are all, although each cell has results", () => {
+    const [first, second] = [
+      [...broken("a"), ...played({ b: "0" })],
+      [...played({ a: "0" }), ...broken("b")],
+    ];
+    expect(gridTable(input(first, second))).toBeNull();
+  });
+});
+
+it("has no p for equal differences, however they were added up", () => {
+  // Three inference seeds: 20 points come out as 20.000000000000004 in one training.
+  const tasks = Array.from({ length: 10 }, (_, n) => `t${n}`);
+  const wins = (count: number) =>
+    played(Object.fromEntries(tasks.map((task, n) => [task, digits(count, n)])));
+  /** Three digits of each of ten tasks, `count` of the thirty won. */
+  const digits = (count: number, n: number) => [0, 1, 2].map((k) => (3 * n + k < count ? "1" : "0")).join("");
+  const cells = [
+    ...[cell("opd", 1, wins(4)), cell("gc-opd", 1, wins(10))],
+    ...[cell("opd", 2, wins(11)), cell("gc-opd", 2, wins(17))],
+  ];
+  const [{ sr }] = tableOf({ ...names, methods, cells, untrained: null }).comparisons as [MethodComparison];
+  expect(sr.mean).toBeCloseTo(20, 10);
+  expect(sr).toMatchObject({ n: 2, sd: 0, p: null, p_holm: null });
+  expect(overSeeds([20, 20.000000000000004])).toMatchObject({ sd: 0 });
 });
 
 it("compares over the training seeds that both methods have, and a method without a cell has no row", () => {
   const won = played({ a: "1" });
   const lost = played({ a: "0" });
   const three = [...methods, { id: "other", label: "Other" }];
-  const table = gridTable({
+  const table = tableOf({
     ...names,
     methods: three,
     cells: [cell("opd", 1, won), cell("opd", 2, won), cell("gc-opd", 2, lost)],
@@ -112,7 +153,7 @@ it("adjusts p by Holm over the pairs of a table", () => {
     ["gc-opd", [2, 2, 3]],
     ["other", [2, 3, 1]],
   ] as const;
-  const table = gridTable({
+  const table = tableOf({
     ...names,
     methods: [...methods, { id: "other", label: "Other" }],
     cells: cells.flatMap(([method, wins]) =>

@@ -8,6 +8,7 @@ import {
   evaluationResults,
   type Spread,
   type TechnicalEnd,
+  technicalEnds,
 } from "./metrics.ts";
 
 /** A figure over n training seeds. */
@@ -26,19 +27,18 @@ export interface PairedDifference extends OverSeeds {
   p: number | null;
   /** The same after Holm, over all pairs of the table. */
   p_holm: number | null;
-  /** 95 % interval over tasks (`bootstrap`), the training seeds as they are. */
-  over_tasks: Interval;
+  /** 95 % interval over tasks, the training seeds as they are; null for one task, and where all tasks gave the same. */
+  over_tasks: Interval | null;
 }
 
 export interface CellFigures {
   method: string;
   training_seed: number;
-  /** Tasks that count. */
-  tasks: number;
   /** Over inference seeds. */
   sr: Spread;
   score: Spread | null;
   rounds: Spread;
+  /** Its episodes that are not results. */
   technical: TechnicalEnd[];
 }
 
@@ -56,9 +56,6 @@ export interface MethodComparison {
   a: string;
   b: string;
   training_seeds: number[];
-  tasks: number;
-  /** Tasks with an episode, of either, that is not a result. */
-  left_out: string[];
   sr: PairedDifference;
   score: PairedDifference | null;
 }
@@ -70,9 +67,13 @@ export interface GridTable {
   /** `final`, `best`, or `step-N`. */
   checkpoint: string;
   inference_seeds: number[];
+  /** Tasks that count: the same in every figure of the table. */
+  tasks: number;
+  /** The others: an episode of one cell, or of the untrained student, is not a result. */
+  left_out: string[];
   methods: MethodFigures[];
   /** The student before training: one model, so over inference seeds alone. Null where it was not measured. */
-  untrained: Pick<CellFigures, "tasks" | "sr" | "score" | "rounds" | "technical"> | null;
+  untrained: Pick<CellFigures, "sr" | "score" | "rounds" | "technical"> | null;
   comparisons: MethodComparison[];
   cells: CellFigures[];
 }
@@ -94,21 +95,32 @@ export interface GridTableInput {
 }
 
 /**
- * The table of one evaluation.
+ * The table of one evaluation, over the tasks that every cell and the untrained student have results of: rows compare only
+ * on the same tasks.
  *
+ * @returns null when there is no such task
  * @throws InputError when cells were not played on the same tasks and inference seeds, or nothing was played
  */
-export function gridTable({ methods, cells, untrained, ...names }: GridTableInput): GridTable {
-  const figures = cells.map(({ method, seed, episodes }) => ({
+export function gridTable(input: GridTableInput): GridTable | null {
+  const { methods, untrained, ...names } = input;
+  const all = [...input.cells.map(({ episodes }) => episodes), ...(untrained === null ? [] : [untrained])];
+  const tasks = new Set(all.flat().map(({ task }) => task));
+  if (tasks.size === 0) throw new InputError("nothing was evaluated; expected one cell at least");
+  const leftOut = new Set(all.flatMap((episodes) => technicalEnds(episodes).map(({ task }) => task)));
+  if (leftOut.size === tasks.size) return null;
+  const counted = (episodes: readonly EvaluatedEpisode[]) =>
+    episodes.filter(({ task }) => !leftOut.has(task));
+  const cells = input.cells.map((cell) => ({ ...cell, episodes: counted(cell.episodes) }));
+  const figures = cells.map(({ method, seed, episodes }, n) => ({
     method,
     training_seed: seed,
-    ...cellFigures(episodes),
+    ...cellFigures(episodes, input.cells[n]!.episodes),
   }));
-  const inferenceSeeds = [cells[0]?.episodes, untrained].find((played) => played != null);
-  if (inferenceSeeds === undefined) throw new InputError("nothing was evaluated; expected one cell at least");
   return {
     ...names,
-    inference_seeds: [...new Set(inferenceSeeds.map(({ seed }) => seed))].sort((a, b) => a - b),
+    inference_seeds: [...new Set(all[0]!.map(({ seed }) => seed))].sort((a, b) => a - b),
+    tasks: tasks.size - leftOut.size,
+    left_out: [...leftOut].sort(),
     methods: methods.flatMap(({ id, label }) => {
       const own = figures.filter(({ method }) => method === id);
       if (own.length === 0) return [];
@@ -122,23 +134,27 @@ export function gridTable({ methods, cells, untrained, ...names }: GridTableInpu
         rounds: overSeeds(own.map(({ rounds }) => rounds.mean)),
       };
     }),
-    untrained: untrained === null ? null : cellFigures(untrained),
+    untrained: untrained === null ? null : cellFigures(counted(untrained), untrained),
     comparisons: comparisons(methods, cells),
     cells: figures,
   };
 }
 
-function cellFigures(episodes: readonly EvaluatedEpisode[]) {
-  const { tasks, sr, score, rounds, technical } = evaluationResults(episodes);
-  return { tasks, sr, score, rounds, technical };
+function cellFigures(counted: readonly EvaluatedEpisode[], played: readonly EvaluatedEpisode[]) {
+  const { sr, score, rounds } = evaluationResults(counted);
+  return { sr, score, rounds, technical: technicalEnds(played) };
 }
+
+/** Part of a mean by which sums of equal figures may differ: they were added in another order. */
+const ROUNDING = 1e-9;
 
 /** Mean, sample SD and Student's 95 % interval. */
 export function overSeeds(values: readonly number[]): OverSeeds {
   const n = values.length;
   const mean = values.reduce((sum, value) => sum + value, 0) / n;
   if (n < 2) return { n, mean, sd: null, interval: null };
-  const sd = Math.sqrt(values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (n - 1));
+  const deviation = Math.sqrt(values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (n - 1));
+  const sd = deviation <= ROUNDING * Math.max(1, Math.abs(mean)) ? 0 : deviation;
   const half = (twoSidedT(0.05, n - 1) * sd) / Math.sqrt(n);
   return { n, mean, sd, interval: [mean - half, mean + half] };
 }
@@ -172,11 +188,8 @@ type Pair = [a: readonly EvaluatedEpisode[], b: readonly EvaluatedEpisode[]];
 function compareMethods(a: string, b: string, seeds: number[], pairs: readonly Pair[]): MethodComparison {
   // The trainings as repetitions of one another: intervals over tasks average over them.
   const together = compareEvaluations(pooled(pairs.map(([of]) => of)), pooled(pairs.map(([, of]) => of)));
-  const leftOut = new Set(together.left_out);
-  const counted = (episodes: readonly EvaluatedEpisode[]) =>
-    episodes.filter(({ task }) => !leftOut.has(task));
-  const each = pairs.map(([of, other]) => compareEvaluations(counted(of), counted(other)));
-  const paired = (differences: readonly number[], over_tasks: Interval): PairedDifference => {
+  const each = pairs.map(([of, other]) => compareEvaluations(of, other));
+  const paired = (differences: readonly number[], over_tasks: Interval | null): PairedDifference => {
     const over = overSeeds(differences);
     return { ...over, p: pairedP(over), p_holm: null, over_tasks };
   };
@@ -185,8 +198,6 @@ function compareMethods(a: string, b: string, seeds: number[], pairs: readonly P
     a,
     b,
     training_seeds: seeds,
-    tasks: together.tasks,
-    left_out: together.left_out,
     sr: paired(
       each.map(({ sr }) => sr.difference),
       together.sr.interval,

@@ -1,6 +1,7 @@
 /** What a comparison found, as results.json has it: put together from its tables, in whatever place it was run. */
 import { z } from "zod";
 import type { GridTable } from "../evaluation/index.ts";
+import { countOf } from "../plural.ts";
 import type { ExperimentGrid, GridCell } from "./experiment-grid.ts";
 
 export const RESULTS_FORMAT = "gcopd.experiment.v1";
@@ -105,7 +106,7 @@ function technical(tables: readonly GridTable[]): ExperimentResults["deviations"
             {
               part: `${evaluation}, ${checkpoint}: ${name}`,
               kind: "technical",
-              reason: `${tasks} tasks are left out: ${ends.length} episodes ended for a technical reason (first: ${ends[0]!.reason})`,
+              reason: `${countOf(ends.length, "episode")} of ${countOf(tasks, "task")} ended for a technical reason (first: ${ends[0]!.reason}): left out of every row`,
             },
           ];
     }),

@@ -1,6 +1,7 @@
 /** The tables of an experiment as files: CSV, and LaTeX in the layout of the paper's Table 1. */
 import Papa from "papaparse";
 import type { CellFigures, GridTable, OverSeeds } from "../../core/evaluation/index.ts";
+import { countOf } from "../../core/plural.ts";
 
 const FIGURES = ["sr", "score", "rounds"] as const;
 
@@ -32,6 +33,7 @@ export function resultsCsv(tables: readonly GridTable[]): string {
         label: row.label,
         training_seeds: row.training_seeds.join(" "),
         n: row.sr.n,
+        tasks: table.tasks,
         ...over("sr", row.sr),
         ...over("score", row.score),
         ...over("rounds", row.rounds),
@@ -42,12 +44,9 @@ export function resultsCsv(tables: readonly GridTable[]): string {
 
 /** One row per cell: mean and SD over inference seeds. The untrained student has no training seed. */
 export function cellsCsv(tables: readonly GridTable[]): string {
-  const row = (
-    table: GridTable,
-    cell: Pick<CellFigures, "tasks" | (typeof FIGURES)[number] | "technical">,
-  ): Row => ({
+  const row = (table: GridTable, cell: Pick<CellFigures, (typeof FIGURES)[number] | "technical">): Row => ({
     inference_seeds: table.inference_seeds.join(" "),
-    tasks: cell.tasks,
+    tasks: table.tasks,
     ...Object.fromEntries(
       FIGURES.flatMap((name) => [
         [`${name}_mean`, cell[name]?.mean ?? null],
@@ -99,7 +98,8 @@ export function resultsTex(tables: readonly GridTable[]): string {
     "% \\usepackage{booktabs,xcolor}",
     "\\providecommand{\\meanstd}[2]{#1{\\tiny\\color{black!65}$\\pm$#2}}",
   ];
-  for (const { evaluation, checkpoint, inference_seeds: inference, methods, untrained } of tables) {
+  for (const table of tables) {
+    const { evaluation, checkpoint, tasks, left_out, inference_seeds: inference, methods, untrained } = table;
     const score = methods.some((row) => row.score !== null) || (untrained?.score ?? null) !== null;
     const cells = (row: Record<(typeof FIGURES)[number], { mean: number; sd: number | null } | null>) =>
       FIGURES.filter((name) => score || name !== "score")
@@ -111,7 +111,12 @@ export function resultsTex(tables: readonly GridTable[]): string {
     lines.push(
       "",
       `% ${evaluation}, ${checkpoint} checkpoint: mean and sample SD over n = ${most} training seeds (${seedWords(seeds)}),`,
-      `% each the mean over the inference seeds ${seedWords(inference)}.`,
+      `% each the mean over ${countOf(tasks, "task")} and the inference seeds ${seedWords(inference)}.`,
+      ...(left_out.length === 0
+        ? []
+        : [
+            `% Left out of every row: ${countOf(left_out.length, "task")} with an episode that ended for a technical reason.`,
+          ]),
       `\\begin{tabular}{@{}l${score ? "ccc" : "cc"}@{}}`,
       "\\toprule",
       `Method & SR $\\uparrow$ &${score ? " Score $\\uparrow$ &" : ""} Rounds $\\downarrow$\\\\`,

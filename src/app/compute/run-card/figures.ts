@@ -6,8 +6,8 @@ import { trueMinus } from "../../base/format.ts";
 import type { Run, RunEvaluation, RunPoint } from "../runs/run.ts";
 
 /** "12.5 to 50.0". */
-export const intervalText = (interval: Interval): string =>
-  interval.map((end) => trueMinus(end.toFixed(1))).join(" to ");
+export const intervalText = (interval: Interval | null): string =>
+  interval === null ? "–" : interval.map((end) => trueMinus(end.toFixed(1))).join(" to ");
 
 export interface ShownFigure {
   key:
@@ -75,7 +75,11 @@ export interface CurvePoint extends XY {
 /** The curve of a figure, by rising step; steps without a number have no point. */
 export function curveOf({ figures }: Run, key: ShownFigure["key"]): CurvePoint[] {
   if (key === "evaluatedSr")
-    return figures.evaluations.map(({ step, sr, sr_interval: bar }) => ({ x: step, y: sr.mean, bar }));
+    return figures.evaluations.map(({ step, sr, sr_interval: bar }) => ({
+      x: step,
+      y: sr.mean,
+      ...(bar === null ? {} : { bar }),
+    }));
   return figures.points.flatMap(({ step, [key]: y }) =>
     y === null || !Number.isFinite(y) ? [] : [{ x: step, y }],
   );

@@ -1,11 +1,11 @@
 /** An evaluation against an earlier one of the same tasks and seeds: the paired difference. */
 import { useState } from "react";
-import type { Comparison } from "../../../core/evaluation/index.ts";
+import type { Comparison, Interval } from "../../../core/evaluation/index.ts";
 import { countOf } from "../../../core/plural.ts";
 import { Labelled } from "../../base/labelled.tsx";
 import { shownName } from "../../base/text/shown-text.ts";
 import { intervalText } from "../../compute/run-card/figures.ts";
-import { comparisonOf, isComparable } from "./live-run-results.ts";
+import { comparisonOf, differingOf, isComparable } from "./live-run-results.ts";
 import type { LiveRun } from "./live-runs-store.ts";
 
 const nameOf = ({ model, plan, created }: LiveRun): string =>
@@ -35,28 +35,35 @@ export function ComparedEvaluation({ run, all }: { run: LiveRun; all: readonly L
         ("problem" in compared ? (
           <p className="fault">{shownName(compared.problem, 1000)}</p>
         ) : (
-          <ComparisonText comparison={compared.results} />
+          <ComparisonText comparison={compared.results} differing={differingOf(run, other!)} />
         ))}
     </div>
   );
 }
 
+const intervalWords = (interval: Interval | null): string =>
+  interval === null ? " (no interval: all tasks gave the same)" : `, 95 % interval ${intervalText(interval)}`;
+
 const signed = (value: number): string => `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(1)}`;
 
-function ComparisonText({ comparison }: { comparison: Comparison }) {
+function ComparisonText({ comparison, differing }: { comparison: Comparison; differing: string[] }) {
   const { sr, score, pairs, left_out, tasks, seeds } = comparison;
   return (
     <p data-testid="comparison">
-      Success rate <strong>{signed(sr.difference)}</strong> points, 95 % interval {intervalText(sr.interval)}
+      Success rate <strong>{signed(sr.difference)}</strong> points{intervalWords(sr.interval)}
       {score !== null && (
         <>
-          ; score <strong>{signed(score.difference)}</strong>, 95 % interval {intervalText(score.interval)}
+          ; score <strong>{signed(score.difference)}</strong>
+          {intervalWords(score.interval)}
         </>
       )}
       . Of {countOf(tasks * seeds.length, "pair")} of episodes both won {pairs.both}, only this one{" "}
       {pairs.only_a}, only the other {pairs.only_b}, neither {pairs.neither}.
       {left_out.length > 0 &&
         ` ${countOf(left_out.length, "task")} left out, since an episode of either is not a result.`}
+      {differing.length > 0 && (
+        <strong> The two also differ in {differing.join(", ")} (this one’s first).</strong>
+      )}
     </p>
   );
 }

@@ -1,6 +1,13 @@
 import { expect, it } from "vitest";
 import type { LiveOutcome } from "../../compute/runs/live-run.ts";
-import { collectedText, comparisonOf, evaluationOf, isComparable, liveRunWords } from "./live-run-results.ts";
+import {
+  collectedText,
+  comparisonOf,
+  differingOf,
+  evaluationOf,
+  isComparable,
+  liveRunWords,
+} from "./live-run-results.ts";
 import type { LiveRun } from "./live-runs-store.ts";
 
 const outcome = (task: string, seed: number, more: Partial<LiveOutcome> = {}): LiveOutcome => ({
@@ -38,6 +45,13 @@ it("gives the figures of an evaluation, and the paired difference of two", () =>
     results: { sr: { difference: 50 }, pairs: { both: 1, only_a: 1, only_b: 0, neither: 0 } },
   });
   expect(isComparable(better, run([outcome("a", 0)]))).toBe(false);
+  // The protocol's own temperature is no difference, another one is.
+  const set = (own: object) => ({ ...worse, plan: { ...worse.plan, ...own } });
+  expect(differingOf(better, set({ temperature: 0.4 }))).toEqual([]);
+  expect(differingOf(better, set({ temperature: 1, prompt: { name: "p", template: {} } }))).toEqual([
+    "temperature 0.4 and 1",
+    "the prompt",
+  ]);
 });
 
 it("says why there are no figures", () => {

@@ -7,6 +7,7 @@ import {
   type EvaluationResults,
   evaluationResults,
 } from "../../../core/evaluation/index.ts";
+import { differingSettings, playedBy } from "../../../core/loop/played-by.ts";
 import { countOf } from "../../../core/plural.ts";
 import { shownName } from "../../base/text/shown-text.ts";
 import type { LiveRun } from "./live-runs-store.ts";
@@ -33,6 +34,19 @@ export const evaluationOf = (run: LiveRun): Results<EvaluationResults> =>
 /** The paired difference of two evaluations, the first less the second. */
 export const comparisonOf = (a: LiveRun, b: LiveRun): Results<Comparison> =>
   resultsOf(() => compareEvaluations(evaluated(a), evaluated(b)));
+
+/** In words, what two evaluations were not played by alike. */
+export const differingOf = (a: LiveRun, b: LiveRun): string[] => {
+  const [mine, theirs] = [a, b].map(({ plan }) =>
+    playedBy(
+      plan.environment,
+      plan.kind,
+      plan,
+      plan.prompt === undefined ? null : JSON.stringify(plan.prompt),
+    ),
+  );
+  return differingSettings(mine!, theirs!);
+};
 
 /** Whether two evaluations were played on the same tasks and seeds, whatever their order. */
 export function isComparable(a: LiveRun, b: LiveRun): boolean {

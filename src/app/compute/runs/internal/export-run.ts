@@ -30,8 +30,8 @@ export function eventLines({ events }: Pick<Run, "events">): string {
 const EVALUATION_COLUMNS: readonly (readonly [string, (evaluation: RunEvaluation) => number | null])[] = [
   ["evaluated_sr", ({ sr }) => sr.mean],
   ["evaluated_sr_sd", ({ sr }) => sr.sd],
-  ["evaluated_sr_low", ({ sr_interval: [low] }) => low],
-  ["evaluated_sr_high", ({ sr_interval: [, high] }) => high],
+  ["evaluated_sr_low", ({ sr_interval: interval }) => interval?.[0] ?? null],
+  ["evaluated_sr_high", ({ sr_interval: interval }) => interval?.[1] ?? null],
   ["evaluated_score", ({ score }) => score?.mean ?? null],
   ["evaluated_rounds", ({ rounds }) => rounds.mean],
 ];

@@ -65,7 +65,7 @@ export function RegisteredMethods({ registered }: { registered: Registered }) {
                 {n} of {worlds.length * training_seeds}
               </td>
               <td className="number">{mean.toFixed(1)}</td>
-              <td className="number">{interval === null ? "–" : intervalText(interval)}</td>
+              <td className="number">{intervalText(interval)}</td>
               <td className="number">{fallen}</td>
               <td className="number">{fallen === 0 || others === null ? "–" : others.toFixed(1)}</td>
             </tr>

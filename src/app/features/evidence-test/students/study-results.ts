@@ -25,7 +25,8 @@ export function studyTables({ grid, cells, untrained, choices }: Study): GridTab
     });
     if (found.length === 0) return [];
     const about = { evaluation: EVALUATION, environment: "alfworld", checkpoint, methods: grid.methods };
-    return [gridTable({ ...about, cells: found, untrained: untrained?.episodes ?? null })];
+    const table = gridTable({ ...about, cells: found, untrained: untrained?.episodes ?? null });
+    return table === null ? [] : [table];
   };
   return [
     ...played("final", ({ state, total }) => (state === "done" ? total : null)),
