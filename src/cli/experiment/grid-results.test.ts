@@ -50,6 +50,6 @@ it("counts episodes that the replayed reference left no turn apart from those th
   expect(cells[0]!.episodes).toEqual({ sampled: 8, left_out: 4, no_turn: 2 });
   expect(deviations.map(({ kind, reason }) => [kind, reason])).toEqual([
     ["technical", "2 of 8 episodes ended for a technical reason: no update took them"],
-    ["no turn", "2 of 8 episodes: the replayed reference left the student no turn, and no update took them"],
+    ["no turn", "2 of 8 episodes had nothing to train on: no update took them"],
   ]);
 });

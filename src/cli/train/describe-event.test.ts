@@ -31,11 +31,9 @@ it("tells episodes that the replayed reference left no turn from those that brok
   expect(told(technical)).toBe(
     "  1 of 4 episodes ended for technical reasons: they are left out of the update: a (the process died)",
   );
-  expect(told(noTurn)).toBe(
-    "  the replayed reference left the student no turn in 1 of 4 episodes: they are left out of the update: b",
-  );
+  expect(told(noTurn)).toBe("  1 of 4 episodes had nothing to train on: they are left out of the update: b");
   expect(told(technical, noTurn, noTurn, noTurn)).toBe(
-    "  1 of 4 episodes ended for technical reasons, the replayed reference left the student no turn in 3 of 4 episodes: " +
+    "  1 of 4 episodes ended for technical reasons, 3 of 4 episodes had nothing to train on: " +
       "no step is taken: a (the process died), b, b, …",
   );
 });

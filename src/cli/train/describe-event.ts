@@ -59,9 +59,7 @@ export function describeEvent(event: TrainEvent): string | null {
       const technical = episodes.length - noTurn;
       const what = [
         ...(technical === 0 ? [] : [`${technical} of ${countOf(of, "episode")} ended for technical reasons`]),
-        ...(noTurn === 0
-          ? []
-          : [`the replayed reference left the student no turn in ${noTurn} of ${countOf(of, "episode")}`]),
+        ...(noTurn === 0 ? [] : [`${noTurn} of ${countOf(of, "episode")} had nothing to train on`]),
       ].join(", ");
       const named = episodes.map(({ episode, reason, noTurn }) =>
         reason === null || noTurn ? episode : `${episode} (${reason})`,

@@ -75,14 +75,14 @@ export type TrainEvent =
       seconds: number;
     } & At)
   /**
-   * Episodes that are not part of the update, since they ended for technical reasons or before the student had a turn: N
-   * of 1/(N·L_e) counts the others.
+   * Episodes that are not part of the update, since they ended for technical reasons or have nothing to train on: N of
+   * 1/(N·L_e) counts the others.
    */
   | ({
       type: "excluded";
       /**
-       * With the reason where it is known. `noTurn` marks those that did not end for technical reasons: their replayed
-       * reference left the student no turn. Runs of an earlier version did not mark them.
+       * With the reason where it is known. `noTurn` marks those that did not end for technical reasons: the student had no
+       * turn, or no response of the batch has a token. Runs of an earlier version did not mark them.
        */
       episodes: { episode: string; reason: string | null; noTurn?: true }[];
       /** Episodes of the batch. Where all are excluded there is no update, and the student stays as it is. */

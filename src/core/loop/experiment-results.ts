@@ -11,7 +11,7 @@ export interface CellResult extends GridCell {
   steps: number | null;
   /**
    * Episodes that were sampled for it, those of its parent included, how many of them no update took, and how many of these
-   * did not end for technical reasons: the replayed reference left the student no turn.
+   * did not end for technical reasons: they had nothing to train on.
    */
   episodes: { sampled: number; left_out: number; no_turn: number };
 }
@@ -84,7 +84,7 @@ function leftOut(cells: readonly CellResult[], expected: number | null): Experim
           {
             part: run,
             kind: "no turn",
-            reason: `${no_turn} of ${sampled} episodes: the replayed reference left the student no turn, and no update took them`,
+            reason: `${no_turn} of ${sampled} episodes had nothing to train on: no update took them`,
           },
         ]),
   ]);

@@ -157,7 +157,7 @@ describe("TCOD-B2F", () => {
     });
     await expect(whole).rejects.toThrow(
       "no step was taken: no episode of the only batch left anything to train on: " +
-        "the replayed reference left the student no turn in 2; 2 ended for technical reasons",
+        "in 2 the student had no turn or said nothing, 2 ended for technical reasons",
     );
     // One that broke off is technical, also behind decisions that were replayed.
     expect(

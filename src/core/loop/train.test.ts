@@ -212,6 +212,34 @@ describe("episodes that end for technical reasons", () => {
     expect(of(again.events, "updated")).toEqual([]);
   });
 
+  it("are counted apart from those without a decision, which N does not count either", async () => {
+    const whole = EPISODES.slice(0, 3);
+    const expected = await train(options({ method: METHOD, data: recordedData(whole), batchSize: 4 }));
+    const empty = episode("x", []);
+    const run = options({ method: METHOD, data: recordedData([...whole, empty]), batchSize: 4 });
+    const { student } = await train(run);
+    expect(of(run.events, "excluded")[0]).toMatchObject({
+      episodes: [{ episode: "x", reason: "it has no decision", noTurn: true }],
+      of: 4,
+    });
+    (student as ToyModel).logits.forEach((logit, i) => {
+      expect(logit).toBeCloseTo((expected.student as ToyModel).logits[i]!, 12);
+    });
+  });
+
+  it("and batches in which no response has a token: neither ends the run", async () => {
+    const silent = episode("y", ["go"]);
+    for (const decision of silent.decisions)
+      Object.assign(decision, { prompt_ids: [1], response_ids: [], rollout_logprobs: [] });
+    const data = recordedData([...EPISODES.slice(0, 2), episode("x", []), silent]);
+    const run = options({ method: METHOD, data, batchSize: 1 });
+    expect(await train(run)).toMatchObject({ step: 2, finished: true });
+    const reasons = of(run.events, "excluded").flatMap(({ episodes }) =>
+      episodes.map(({ reason }) => reason),
+    );
+    expect(reasons.sort()).toEqual(["it has no decision", "no response of the batch has a token"]);
+  });
+
   it("end a run in which nothing else happened, saying so", async () => {
     const run = options({ data: freshData(RECORDINGS, ROLLOUT) });
     await expect(train(run)).rejects.toThrow(

@@ -373,7 +373,9 @@ class Run {
       const figures = rolloutFigures(episodes, plan);
       await this.#emit({ type: "rollout", ...here, ...figures, seconds: secondsSince(began) });
     }
-    const kept = episodes.filter((episode) => !brokeOff(episode) && !hadNoTurn(episode));
+    const taken = episodes.filter((episode) => !brokeOff(episode) && !hadNoTurn(episode));
+    const rows = batchRows(taken, codec);
+    const kept = rows.length === 0 ? [] : taken;
     if (kept.length < episodes.length) await this.#leaveOut(episodes, kept, here);
     if (kept.length === 0) {
       if (this.#step !== this.#steps) return;
@@ -381,10 +383,6 @@ class Run {
       if (measured || !this.#checkpoints.covers(this.#step))
         await this.#checkpoint(at, after(at, batches), true);
       return;
-    }
-    const rows = batchRows(kept, codec);
-    if (rows.length === 0) {
-      throw new InputError(`no response token to score in ${kept.map((e) => e.episode).join(", ")}`);
     }
     const items = await this.#stageItems(stage, rows, kept, update, here, context);
     const updating = performance.now();
@@ -545,7 +543,7 @@ class Run {
     at: Position & { step: number },
   ): Promise<void> {
     const left = episodes.filter((episode) => !kept.includes(episode));
-    const noTurn = left.filter(hadNoTurn).length;
+    const noTurn = left.filter((episode) => !brokeOff(episode)).length;
     if (kept.length === 0) {
       this.#steps -= 1;
       this.#skipped.batches += 1;

@@ -198,9 +198,7 @@ function notes({ excluded, epoch, start }: Figures): string[] {
           technical > 0
             ? `${countOf(technical, "episode")} ended for technical reasons and ${left(technical)}.`
             : [],
-          noTurn > 0
-            ? `${countOf(noTurn, "episode")} ${left(noTurn)}: the replayed reference left the student no turn.`
-            : [],
+          noTurn > 0 ? `${countOf(noTurn, "episode")} had nothing to train on and ${left(noTurn)}.` : [],
           batches > 0 ? `${countOf(batches, "batch")} had no other and took no step.` : [],
         ]
           .flat()

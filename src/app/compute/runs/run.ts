@@ -47,7 +47,7 @@ export interface Excluded {
   /** The step that the batch takes, or would have taken. */
   step: number;
   episodes: number;
-  /** How many of these did not end for technical reasons: the replayed reference left the student no turn. */
+  /** How many of these did not end for technical reasons: they had nothing to train on. */
   noTurn: number;
   /** No episode was left: there was no update. */
   whole: boolean;
