@@ -9,6 +9,7 @@ import {
   experimentGrid,
   experimentParts,
   type GridConfig,
+  taskNotes,
 } from "../../core/loop/index.ts";
 import { DEVICE_CHOICES, type DeviceChoice } from "../../engine/native/index.ts";
 import { lockFolder } from "../../node/lock.ts";
@@ -164,7 +165,8 @@ async function compare(
     bounds === null ? inThisProcess(inside) : await sideBySide(parts, bounds),
   );
   if (outcome === null) return null;
-  const results = await writeResults(grid, outcome, config.environment.name, inside);
+  const about = { environment: config.environment.name, notes: taskNotes(config, grid) };
+  const results = await writeResults(grid, outcome, about, inside);
   const costs = costsText(await writeCosts(config, grid, outcome.measured, inside));
   const text = `${resultsText(results)}\n`;
   await writeOut(inside("results.txt"), [text]);

@@ -8,6 +8,7 @@ import {
   type ExperimentGrid,
   experimentGrid,
   type GridConfig,
+  taskNotes,
 } from "../../core/loop/index.ts";
 import { inTemporaryFolder } from "../../node/whole-file.ts";
 import { quoted } from "../../worker/launch/shell.ts";
@@ -40,6 +41,7 @@ export interface GridPlan {
   parts: { name: string; config: string; command: string }[];
   /** Episodes of students and executions of the teacher, all cells together. A parent counts once. */
   work: { tasks: number; executions: number; training_episodes: number; evaluation_episodes: number };
+  notes: string[];
   /** Of the runs of one method: bytes of the device, and why they would be refused. */
   memory: { method: string; total: number; problem: string | null }[];
   /**
@@ -78,6 +80,7 @@ export async function planGrid(config: GridConfig, { file, inside, probe }: Opti
       command: `gcopd ${command} --config ${quoted(inside(`${name}.json`))} --out ${quoted(inside(name))}`,
     })),
     work: counts,
+    notes: taskNotes(config, grid),
     memory: await memoryOfMethods(config, file),
     projected:
       probe === undefined ? null : await probed(config, { training, measured, counts, tasks: probe, file }),
@@ -285,7 +288,7 @@ async function projected(
 const both = (seconds: number): Range => ({ low: seconds, high: seconds });
 
 /** The plan as text. */
-export function planText({ parts, work, memory, projected: costs }: GridPlan): string {
+export function planText({ parts, work, notes, memory, projected: costs }: GridPlan): string {
   const span = ({ low, high }: Range, digits = 3): string =>
     low === high ? low.toPrecision(digits) : `${low.toPrecision(digits)}–${high.toPrecision(digits)}`;
   const money = costs?.stages.some(({ price }) => price !== null) ?? false;
@@ -307,6 +310,7 @@ export function planText({ parts, work, memory, projected: costs }: GridPlan): s
     `${work.tasks} training tasks, ${work.executions} executions of the teacher beside the plans, ` +
       `${work.training_episodes} episodes of training, at most ${work.evaluation_episodes} of evaluations ` +
       "(those during a training not counted)",
+    ...notes,
     table(
       ["method", "GiB of the device", "problem"],
       memory.map(({ method, total: bytes, problem }) => [

@@ -44,7 +44,7 @@ it("counts episodes that the replayed reference left no turn apart from those th
       cells: [{ method: "tcod-b2f", seed: 1, run, parent: null }],
     },
     { measured: [], deviations: [] },
-    "alfworld",
+    { environment: "alfworld", notes: [] },
     (name) => join(folder, name),
   );
   expect(cells[0]!.episodes).toEqual({ sampled: 8, left_out: 4, no_turn: 2 });

@@ -23,14 +23,14 @@ import { writeJson } from "./part-config.ts";
 export async function writeResults(
   grid: ExperimentGrid,
   { measured, deviations }: GridOutcome,
-  environment: string,
+  { environment, notes }: Pick<ExperimentResults, "environment" | "notes">,
   inside: (name: string) => string,
 ): Promise<ExperimentResults> {
   const { tables, without } = await gridTables(grid, measured, inside);
   const cells = grid.cells.map((cell) => cellResult(cell, inside));
   const tasks = firstOf(grid.runs.map(({ name }) => unitsOf(inside(name))));
   const results = experimentResults(grid, {
-    ...{ environment, tasks, cells, tables },
+    ...{ environment, tasks, cells, tables, notes },
     deviations: [...deviations, ...without],
   });
   await writeJson(inside("results.json"), results);
@@ -152,6 +152,7 @@ export function resultsText({
   episodes_per_cell,
   shared_parents,
   methods,
+  notes,
 }: ExperimentResults): string {
   const labelOf = (method: string) => methods.find(({ id }) => id === method)?.label ?? method;
   const parts = tables.flatMap((each) => [
@@ -201,6 +202,7 @@ export function resultsText({
   const shared = shared_parents.map(({ run, cells }) => `${run} is the parent of ${cells.join(", ")}.`);
   return [
     ...parts,
+    ...notes,
     `Episodes of each cell: ${episodes_per_cell ?? "not known"}.${shared.length === 0 ? "" : ` ${shared.join(" ")}`}`,
     deviations.length === 0
       ? "No deviations."

@@ -27,6 +27,8 @@ export interface ExperimentResults {
   /** Runs that several cells continue. */
   shared_parents: { run: string; cells: string[] }[];
   tables: GridTable[];
+  /** What the tables do not say of the tasks that they are measured on. */
+  notes: string[];
   deviations: { part: string; kind: string; reason: string }[];
 }
 
@@ -37,13 +39,14 @@ export interface FoundByExperiment {
   tasks: number | null;
   cells: CellResult[];
   tables: GridTable[];
+  notes?: string[];
   deviations: ExperimentResults["deviations"];
 }
 
 /** The results, with what deviates in the cells and in the tables. */
 export function experimentResults(
   grid: Pick<ExperimentGrid, "methods" | "seeds" | "epochs" | "cells">,
-  { environment, tasks, cells, tables, deviations }: FoundByExperiment,
+  { environment, tasks, cells, tables, notes = [], deviations }: FoundByExperiment,
 ): ExperimentResults {
   const expected = tasks === null ? null : grid.epochs * tasks;
   const parents = [...new Set(grid.cells.flatMap(({ parent }) => (parent === null ? [] : [parent])))];
@@ -59,6 +62,7 @@ export function experimentResults(
       cells: grid.cells.filter(({ parent }) => parent === run).map((cell) => cell.run),
     })),
     tables,
+    notes,
     deviations: [...deviations, ...leftOut(cells, expected), ...technical(tables)],
   };
 }

@@ -15,6 +15,7 @@ export * from "./evaluation.ts";
 export type * from "./events.ts";
 export * from "./experiment-config.ts";
 export * from "./experiment-grid.ts";
+export * from "./experiment-notes.ts";
 export * from "./experiment-results.ts";
 export * from "./live-config.ts";
 export * from "./live-episode.ts";
