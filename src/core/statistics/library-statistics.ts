@@ -95,8 +95,9 @@ export class StatisticsCollector {
       this.#decisions.episodes++;
       if (episode.outcome.success) this.#decisions.wonEpisodes++;
       for (const { record } of retrieveEpisode(prepared, episode, this.#selection)) {
-        addDecision(this.#decisions, record);
-        this.#sizer?.add(evidenceInput(prepared, episode, record, this.#selection.control));
+        const input = evidenceInput(prepared, episode, record, this.#selection.control);
+        addDecision(this.#decisions, input);
+        this.#sizer?.add(input);
       }
     }
   }
