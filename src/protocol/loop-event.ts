@@ -116,7 +116,9 @@ const loopEvent = z.discriminatedUnion("type", [
         action: z.string().nullable(),
         /** Whether the run trains on its episode. */
         trained: z.boolean(),
-        /** Of the action's tokens together, natural log. */
+        /** The action is not found in the response. Runs of an earlier version did not tell it. */
+        whole: z.boolean().optional(),
+        /** Of the action's tokens together, or of the whole response's; natural log. */
         logprob: figure,
       }),
     ),

@@ -39,3 +39,14 @@ it("tells episodes that the replayed reference left no turn from those that brok
       "no step is taken: a (the process died), b, b, …",
   );
 });
+
+it("says of a watched decision when its number is of the whole response", () => {
+  const decision = { episode: "e", decision: 4, action: "wait", trained: false, logprob: -2.5 };
+  const decisions = [
+    { ...decision, whole: false },
+    { ...decision, decision: 5, whole: true },
+  ];
+  expect(describeEvent({ type: "held-out", step: 3, decisions })).toBe(
+    "  watched after step 3, log p of the action: e, decision 4: -2.500; e, decision 5: -2.500 (the whole response)",
+  );
+});

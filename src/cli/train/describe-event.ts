@@ -104,7 +104,8 @@ export function describeEvent(event: TrainEvent): string | null {
     }
     case "held-out": {
       const all = event.decisions.map(
-        ({ episode, decision, logprob }) => `${episode}, decision ${decision}: ${figure(logprob)}`,
+        ({ episode, decision, logprob, whole }) =>
+          `${episode}, decision ${decision}: ${figure(logprob)}${whole ? " (the whole response)" : ""}`,
       );
       return plainLine(
         `  watched after step ${event.step}, log p of the action: ${all.slice(0, 3).join("; ")}${all.length > 3 ? "; …" : ""}`,

@@ -119,8 +119,8 @@ export type TrainEvent =
    */
   | ({ type: "evaluated"; step: number; seconds: number } & EvaluationResults)
   /**
-   * How likely the student after `step` steps finds the actions of the watched decisions: Σ log p of an action's tokens,
-   * without evidence. A run that goes on after this very step tells it again, right after its start.
+   * How likely the student after `step` steps finds the actions of the watched decisions: Σ log p of an action's tokens
+   * (of the whole response where `whole` says that the action is not found in it), without evidence. A run that goes on after this very step tells it again, right after its start.
    */
   | {
       type: "held-out";
@@ -131,6 +131,7 @@ export type TrainEvent =
         action: string | null;
         /** Whether the run trains on its episode. */
         trained: boolean;
+        whole: boolean;
         logprob: number;
       }[];
     }

@@ -34,3 +34,14 @@ it("has no more episodes per step than the run trains on", () => {
   expect(perStep({})).toBe("32 episodes");
   expect(perStep({ episode_ids: ["e_1"] })).toBe("1 episode");
 });
+
+it("says of a watched decision when its action is not found in the response", () => {
+  const words = (whole: object): string => {
+    const watched = { episode: "e", decision: 4, action: "wait", trained: false, logprob: -2.5, ...whole };
+    const figures = { ...run.figures, heldOut: [{ step: 0, decisions: [watched] }] };
+    return renderToStaticMarkup(<RunDetail run={{ ...run, figures }} />);
+  };
+  expect(words({ whole: true })).toContain("not found in the response: log p of the whole response");
+  // Runs of an earlier version do not tell it.
+  for (const known of [{ whole: false }, {}]) expect(words(known)).not.toContain("not found in the response");
+});

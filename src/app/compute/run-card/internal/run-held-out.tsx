@@ -69,7 +69,7 @@ const labelOf = ({ label, episode, decision }: Watched): string =>
   label ?? `${episode ?? "?"}, decision ${decision ?? "?"}`;
 
 function Row({ n, decision, before }: { n: number; decision: Watched; before: number | null }) {
-  const { action, trained, logprob } = decision;
+  const { action, trained, whole, logprob } = decision;
   const text = (value: number | null): string => (value === null ? "–" : nats(value));
   return (
     <tr>
@@ -80,6 +80,9 @@ function Row({ n, decision, before }: { n: number; decision: Watched; before: nu
       </th>
       <td>
         <code>{shownName(action ?? "no action: the whole response", 200)}</code>
+        {action !== null && whole && (
+          <div className="note">not found in the response: log p of the whole response</div>
+        )}
       </td>
       <td className="number">{text(before)}</td>
       <td className="number">{text(logprob)}</td>
