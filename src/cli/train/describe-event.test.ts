@@ -41,7 +41,14 @@ it("tells episodes that the replayed reference left no turn from those that brok
 });
 
 it("says of a watched decision when its number is of the whole response", () => {
-  const decision = { episode: "e", decision: 4, action: "wait", trained: false, logprob: -2.5 };
+  const decision = {
+    episode: "e",
+    decision: 4,
+    action: "wait",
+    trained: false,
+    taskTrained: false,
+    logprob: -2.5,
+  };
   const decisions = [
     { ...decision, whole: false },
     { ...decision, decision: 5, whole: true },

@@ -129,8 +129,9 @@ export type TrainEvent =
         episode: string;
         decision: number;
         action: string | null;
-        /** Whether the run trains on its episode. */
+        /** Whether the run trains on its episode, and on its task. */
         trained: boolean;
+        taskTrained: boolean;
         whole: boolean;
         logprob: number;
       }[];

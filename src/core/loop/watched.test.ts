@@ -5,6 +5,8 @@ import { METHODS } from "../method/index.ts";
 import { train } from "./train.ts";
 import { actionSpan, type Watch, watchedDecision } from "./watched.ts";
 
+const TRAINED = { trained: true, taskTrained: true };
+
 it("finds the action's tokens where it is named last", () => {
   const pieces = ["open", " door", "? Yes", ": ", "op", "en ", "door", "<|end|>"];
   expect(actionSpan(pieces, "open door")).toEqual([4, 7]);
@@ -35,7 +37,7 @@ it("counts the whole response where the action is not found in it, and says so",
   const [episode] = EPISODES;
   const [first, ...rest] = episode!.decisions;
   const other = { ...episode!, decisions: [{ ...first!, action: "named nowhere" }, ...rest] };
-  const of = (read: typeof other) => watchedDecision(read, 0, { codec: toyCodec, trained: false });
+  const of = (read: typeof other) => watchedDecision(read, 0, { codec: toyCodec, ...TRAINED });
   const { whole, span, request } = of(other);
   expect([whole, span]).toEqual([true, [0, request.responseIds.length]]);
   expect(of(episode!).whole).toBe(false);
@@ -47,7 +49,7 @@ const READS_STUDENT = { kind: "step-divergence", epsilon: 1e-6, delta: 0.2 } as 
 describe("watched decisions in the loop", () => {
   const watch: Watch = {
     every: 4,
-    decisions: [watchedDecision(EPISODES[0]!, 0, { codec: toyCodec, trained: true })],
+    decisions: [watchedDecision(EPISODES[0]!, 0, { codec: toyCodec, ...TRAINED })],
   };
 
   it("are looked at before the first step, every so many, and after the last; the numbers stay", async () => {
@@ -67,7 +69,7 @@ describe("watched decisions in the loop", () => {
       episode,
       decision: 0,
       action,
-      trained: true,
+      ...TRAINED,
       whole: false,
       logprob: expect.any(Number),
     });
@@ -94,7 +96,7 @@ describe("watched decisions in the loop", () => {
   });
 
   it("refuses a decision that its episode does not have", () => {
-    expect(() => watchedDecision(EPISODES[0]!, 99, { codec: toyCodec, trained: false })).toThrow(
+    expect(() => watchedDecision(EPISODES[0]!, 99, { codec: toyCodec, ...TRAINED })).toThrow(
       /none with number 99/,
     );
   });

@@ -7,12 +7,18 @@ import type { TextCodec } from "./codec.ts";
 import type { TrainEvent } from "./events.ts";
 import { recordedIds } from "./teacher-prompt.ts";
 
-export interface WatchedDecision {
+/** Whether a run trains on a decision that it watches: its change then says less of others. */
+export interface TrainedOn {
+  /** On its episode, as it was recorded. */
+  trained: boolean;
+  /** On its task: on this episode or others of it, or as the student plays it. */
+  taskTrained: boolean;
+}
+
+export interface WatchedDecision extends TrainedOn {
   episode: string;
   decision: number;
   action: string | null;
-  /** Whether the run trains on its episode: its change then says nothing of others. */
-  trained: boolean;
   request: ScoreRequest;
   /** The response's tokens that are the action: from, and up to. */
   span: readonly [from: number, to: number];
@@ -34,7 +40,7 @@ export interface Watch {
 export function watchedDecision(
   episode: Episode,
   decision: number,
-  { codec, trained }: { codec: TextCodec; trained: boolean },
+  { codec, trained, taskTrained }: TrainedOn & { codec: TextCodec },
 ): WatchedDecision {
   const recorded = episode.decisions[decision];
   if (recorded === undefined) {
@@ -48,7 +54,7 @@ export function watchedDecision(
   const request = { id: `${episode.episode} ${decision}`, promptIds: prompt.ids, responseIds };
   const span = actionSpan(pieces, action);
   const found = { span: span ?? ([0, pieces.length] as const), whole: span === null };
-  return { episode: episode.episode, decision, action, trained, request, ...found };
+  return { episode: episode.episode, decision, action, trained, taskTrained, request, ...found };
 }
 
 /**
