@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { EVENTS } from "../../../test/support/train-events.ts";
 import type { EngineInfo } from "../../core/ports.ts";
 import { describeEvent } from "./describe-event.ts";
 
@@ -56,4 +57,18 @@ it("says of a watched decision when its number is of the whole response", () => 
   expect(describeEvent({ type: "held-out", step: 3, decisions })).toBe(
     "  watched after step 3, log p of the action: e, decision 4: -2.500; e, decision 5: -2.500 (the whole response)",
   );
+});
+
+it("tells references that are unverified claims or of unknown outcome from the others", () => {
+  const scored = EVENTS.find((event) => event.type === "scored")!;
+  const told = (counts: object) => /\((.*)\)/.exec(describeEvent({ ...scored, ...counts })!)![1];
+  const some = { successReferences: 3, failureReferences: 2 };
+  expect(told({ ...some, unverifiedSuccesses: 1, unverifiedFailures: 2, unknownOutcomes: 4 })).toBe(
+    "successful references 3 (1 unverified), failed 2 (2 unverified), of unknown outcome 4",
+  );
+  expect(told({ ...some, unverifiedSuccesses: 0, unverifiedFailures: 0, unknownOutcomes: 0 })).toBe(
+    "successful references 3, failed 2",
+  );
+  // A log of an earlier version.
+  expect(told(some)).toBe("successful references 3, failed 2");
 });

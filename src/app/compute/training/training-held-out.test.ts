@@ -1,5 +1,6 @@
 import { afterEach, expect, it } from "vitest";
 import { fake } from "../../../../test/support/fake.ts";
+import type { TrainConfig } from "../../../core/loop/train-config.ts";
 import type { LibrarySummary } from "../../data/model.ts";
 import type { OpenLibrary } from "../../data/open-libraries.ts";
 import { setUi } from "../store.ts";
@@ -35,9 +36,11 @@ it("tells of an episode or a task that the run trains on, in its own library", (
   useHeldOut.setState({ decisions: [choice("one", 0), choice("other", 0)] });
   const { library: _, decision: __, action: ___, ...episode } = choice("one", 0);
   const trained = (plan: object) =>
-    watchPlan(fake({ watch: { every: 1, decisions: [] } }), { library: "one", episodes: [episode], ...plan }).watched!.decisions.map(
-      ({ trained, taskTrained }) => [trained, taskTrained],
-    );
+    watchPlan(fake<TrainConfig>({ watch: { every: 1, decisions: [] } }), {
+      library: "one",
+      episodes: [episode],
+      ...plan,
+    }).watched!.decisions.map(({ trained, taskTrained }) => [trained, taskTrained]);
   expect(trained({})).toEqual([
     [true, true],
     [false, true],
