@@ -139,6 +139,18 @@ describe("coverage", () => {
     expect(all.coveredAugmented).toBeGreaterThan(all.covered);
   });
 
+  it("counts no plan that the environment's library does not hold", () => {
+    const plan = (environment: string, decisions: number) => ({
+      ...source("planner:0", "A".repeat(decisions + 1)),
+      environment,
+      origin: { kind: "planner" },
+    });
+    const covered = (record: Source) => collect([record], []).coverage.at(-1)!.coveredAugmented;
+    expect(covered(plan("alfworld", 31))).toBe(0);
+    expect(covered(plan("alfworld", 30))).toBe(1);
+    expect(covered(plan("scienceworld", 31))).toBe(1);
+  });
+
   it("never falls with K, is over all tasks, and does not depend on the selection", () => {
     const { sources, episodes } = environmentFixture("scienceworld");
     const gone = sources.filter(({ task }) => task !== sources[0]!.task);

@@ -88,7 +88,7 @@ export class StatisticsCollector {
     this.addUnreadable(unreadable);
     if (sources.length === 0 && !unreadable.some(({ kind }) => kind === "source")) this.#withoutSources++;
     this.#recorded += sources.length;
-    this.#coverage.add(sources);
+    this.#coverage.add(environment, sources);
     const prepared = prepareTask(selectSources(sources, this.#selection), environmentRules(environment));
     addGraph(this.#graph, prepared.graph);
     for (const episode of episodes) {
