@@ -184,6 +184,19 @@ describe("references that a stage replays", () => {
   });
 });
 
+it("says of how many tasks the method keeps more records than its budget, since repetitions are not unique", async () => {
+  const tasks = [...new Set(episodes.map(({ task }) => task))];
+  const all = sources.filter(({ task }) => task === tasks[0]);
+  const again = [1, 2].flatMap((n) => all.map((each) => ({ ...each, source: `${each.source} ${n}` })));
+  writeFileSync(at("sources.jsonl"), lines([...sources, ...again]));
+  expect(await told({})).toEqual([]);
+  expect(await told({ sources_per_task: 1 })).toEqual([
+    `gcopd: warning: more sampled sources than sources_per_task are kept of 1 of the ${tasks.length} tasks that are ` +
+      "trained on, up to 3: it counts repetitions, and sources share them",
+  ]);
+  expect(await told({ sources_per_task: 1, method: "opd" })).toEqual([]);
+});
+
 describe("the file of a method", () => {
   const stage = { name: "mine", epochs: 2, evidence: { kind: "none" } };
   const readWith = (method: unknown) => {
