@@ -143,7 +143,7 @@ describe("coverage", () => {
     const plan = (environment: string, decisions: number) => ({
       ...source("planner:0", "A".repeat(decisions + 1)),
       environment,
-      origin: { kind: "planner" },
+      origin: { kind: "planner" as const },
     });
     const covered = (record: Source) => collect([record], []).coverage.at(-1)!.coveredAugmented;
     expect(covered(plan("alfworld", 31))).toBe(0);
