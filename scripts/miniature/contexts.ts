@@ -30,6 +30,6 @@ export async function contextsOf(episode: Episode, sources: readonly Source[], c
     const promptIds = prompts[decision]!;
     if (name === "none") return { promptIds, hasSuccess: false };
     const { promptIds: ids, successReference } = read.get(name)!(decision, promptIds, RESPONSE_TOKENS);
-    return { promptIds: ids, hasSuccess: successReference };
+    return { promptIds: ids, hasSuccess: successReference !== null };
   };
 }

@@ -141,6 +141,7 @@ function composition({ decisions, outcomes }: DecisionStatistics): string {
       row("successful record only", outcomes.successOnly),
       row("both outcomes", outcomes.both),
       row("failed record only", outcomes.failureOnly),
+      row("with a record of unknown outcome", outcomes.unknown),
       row("no record", outcomes.none),
     ],
   );

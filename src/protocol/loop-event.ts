@@ -114,9 +114,12 @@ const loopEvent = z.discriminatedUnion("type", [
         /** In place of both, of runs of an earlier version. */
         label: z.string().optional(),
         action: z.string().nullable(),
-        /** Whether the run trains on its episode. */
+        /** Whether the run trains on its episode, and on its task. Runs of an earlier version did not tell of the task. */
         trained: z.boolean(),
-        /** Of the action's tokens together, natural log. */
+        taskTrained: z.boolean().optional(),
+        /** The action is not found in the response. Runs of an earlier version did not tell it. */
+        whole: z.boolean().optional(),
+        /** Of the action's tokens together, or of the whole response's; natural log. */
         logprob: figure,
       }),
     ),

@@ -82,8 +82,8 @@ export const ROLLOUT = { temperature: 1, seed: 3 };
 /** Evidence that the bigram model can see: another last token before the response. */
 export const contexts: TeacherContexts = async (_, evidence) => (_decision, promptIds) => ({
   promptIds: evidence.kind === "none" ? promptIds : [...promptIds, 40],
-  successReference: evidence.kind !== "none",
-  failureReference: false,
+  successReference: evidence.kind === "none" ? null : "trusted",
+  failureReference: null,
   backReferences: false,
 });
 

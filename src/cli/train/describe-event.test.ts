@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { EVENTS } from "../../../test/support/train-events.ts";
 import type { EngineInfo } from "../../core/ports.ts";
 import { describeEvent } from "./describe-event.ts";
 
@@ -36,4 +37,36 @@ it("tells episodes that the replayed reference left no turn from those that brok
     "  1 of 4 episodes ended for technical reasons, 3 of 4 episodes had nothing to train on: " +
       "no step is taken: a (the process died), b, b, …",
   );
+});
+
+it("says of a watched decision when its number is of the whole response", () => {
+  const decision = {
+    episode: "e",
+    decision: 4,
+    action: "wait",
+    trained: false,
+    taskTrained: false,
+    logprob: -2.5,
+  };
+  const decisions = [
+    { ...decision, whole: false },
+    { ...decision, decision: 5, whole: true },
+  ];
+  expect(describeEvent({ type: "held-out", step: 3, decisions })).toBe(
+    "  watched after step 3, log p of the action: e, decision 4: -2.500; e, decision 5: -2.500 (the whole response)",
+  );
+});
+
+it("tells references that are unverified claims or of unknown outcome from the others", () => {
+  const scored = EVENTS.find((event) => event.type === "scored")!;
+  const told = (counts: object) => /\((.*)\)/.exec(describeEvent({ ...scored, ...counts })!)![1];
+  const some = { successReferences: 3, failureReferences: 2 };
+  expect(told({ ...some, unverifiedSuccesses: 1, unverifiedFailures: 2, unknownOutcomes: 4 })).toBe(
+    "successful references 3 (1 unverified), failed 2 (2 unverified), of unknown outcome 4",
+  );
+  expect(told({ ...some, unverifiedSuccesses: 0, unverifiedFailures: 0, unknownOutcomes: 0 })).toBe(
+    "successful references 3, failed 2",
+  );
+  // A log of an earlier version.
+  expect(told(some)).toBe("successful references 3, failed 2");
 });

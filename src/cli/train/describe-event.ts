@@ -73,9 +73,13 @@ export function describeEvent(event: TrainEvent): string | null {
         event.cutPrompts === 0
           ? ""
           : `; ${countOf(event.cutPrompts, "student prompt")} cut to their last tokens`;
+      const { unverifiedSuccesses, unverifiedFailures, unknownOutcomes = 0 } = event;
+      const claims = (count = 0) => (count === 0 ? "" : ` (${count} unverified)`);
+      const unknown = unknownOutcomes === 0 ? "" : `, of unknown outcome ${unknownOutcomes}`;
       return (
         `  scored ${countOf(event.decisions, "decision")}, ${countOf(event.tokens, "token")} in ${event.seconds.toFixed(1)} s` +
-        ` (successful references ${event.successReferences}, failed ${event.failureReferences})${policy}${cut}`
+        ` (successful references ${event.successReferences}${claims(unverifiedSuccesses)}, ` +
+        `failed ${event.failureReferences}${claims(unverifiedFailures)}${unknown})${policy}${cut}`
       );
     }
     case "bridged": {
@@ -102,7 +106,8 @@ export function describeEvent(event: TrainEvent): string | null {
     }
     case "held-out": {
       const all = event.decisions.map(
-        ({ episode, decision, logprob }) => `${episode}, decision ${decision}: ${figure(logprob)}`,
+        ({ episode, decision, logprob, whole }) =>
+          `${episode}, decision ${decision}: ${figure(logprob)}${whole ? " (the whole response)" : ""}`,
       );
       return plainLine(
         `  watched after step ${event.step}, log p of the action: ${all.slice(0, 3).join("; ")}${all.length > 3 ? "; …" : ""}`,

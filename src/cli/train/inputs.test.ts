@@ -8,6 +8,7 @@ import {
   freshFolder,
   lines,
   MODEL,
+  type Record_,
   sources,
   TOKENIZER,
 } from "../../../test/support/bad-input.ts";
@@ -103,6 +104,46 @@ it("says which tasks have sources, but none that the method keeps", async () => 
   expect(await told({ method: "gc-opd+ga" })).toEqual([]);
 });
 
+describe("a watched decision", () => {
+  const [first, second, third] = episodes as [Record_, Record_, Record_];
+  const trainedOf = async (changes: object, watched: readonly Record_[]) => {
+    writeFileSync(at("watched.jsonl"), lines(watched));
+    const decisions = watched.map(({ episode }) => ({ episode, decision: 0 }));
+    const watch = { decisions, episodes: "watched.jsonl" };
+    const { inputs } = await read({ method: "opd", watch, ...changes });
+    return inputs.watch!.decisions.map(({ trained, taskTrained }) => [trained, taskTrained]);
+  };
+
+  it("is of an episode, a task or neither that the run trains on", async () => {
+    const far = { ...episodes[3], episode: second.episode, task: "unknown" };
+    const told = { episode_ids: [first.episode, second.episode] };
+    expect(await trainedOf(told, [first, third, far])).toEqual([
+      [true, true],
+      [false, true],
+      // An equal id, of an episode that is another.
+      [false, false],
+    ]);
+    const other = { ...first, initial_observation: "Another hall." };
+    expect(await trainedOf(told, [other])).toEqual([[false, true]]);
+  });
+
+  it("is of a task where the student plays what it trains on", async () => {
+    expect(await trainedOf({ sample: {} }, [first])).toEqual([[false, true]]);
+    const environment = {
+      ...{ name: "alfworld", made: { count: 1, seed: 0, size: "small" } },
+      ...{ max_decisions: 2, max_tokens: 2 },
+    };
+    const live = { environment, episodes: undefined };
+    const { inputs } = await read({ ...live, method: "opd" });
+    const { task } = inputs.games!.tasks[0]!;
+    const played = { ...second, environment: "alfworld", task };
+    expect(await trainedOf(live, [first, played])).toEqual([
+      [false, false],
+      [false, true],
+    ]);
+  });
+});
+
 describe("references that a stage replays", () => {
   const environment = {
     ...{ name: "alfworld", made: { count: 2, seed: 0, size: "small" } },
@@ -141,6 +182,19 @@ describe("references that a stage replays", () => {
       where: { file: at("config.json"), key: "library" },
     });
   });
+});
+
+it("says of how many tasks the method keeps more records than its budget, since repetitions are not unique", async () => {
+  const tasks = [...new Set(episodes.map(({ task }) => task))];
+  const all = sources.filter(({ task }) => task === tasks[0]);
+  const again = [1, 2].flatMap((n) => all.map((each) => ({ ...each, source: `${each.source} ${n}` })));
+  writeFileSync(at("sources.jsonl"), lines([...sources, ...again]));
+  expect(await told({})).toEqual([]);
+  expect(await told({ sources_per_task: 1 })).toEqual([
+    `gcopd: warning: more sampled sources than sources_per_task are kept of 1 of the ${tasks.length} tasks that are ` +
+      "trained on, up to 3: it counts repetitions, and sources share them",
+  ]);
+  expect(await told({ sources_per_task: 1, method: "opd" })).toEqual([]);
 });
 
 describe("the file of a method", () => {

@@ -59,11 +59,11 @@ export async function readInputs({
       onNote,
     );
     const parent = config.parent === undefined ? null : await openParent(config.parent, config, method);
-    const watch = await readWatch(config, configFile, { codec: tokenizer.codec, trainedOn: episodes });
+    const tasks = games?.tasks ?? episodes;
+    const watch = await readWatch(config, configFile, { codec: tokenizer.codec, recorded: episodes, tasks });
     const stages = stagesTaken(method);
     const selections = stages.flatMap(({ evidence }) => (evidence.kind === "none" ? [] : [evidence]));
-    const trainedOn = games?.tasks ?? episodes;
-    sources = await openSources(config, trainedOn, selections, onNote);
+    sources = await openSources(config, tasks, selections, onNote);
     // The plan of an experiment has no library yet.
     if (config.library !== undefined && stages.some(({ sampling }) => sampling?.kind === "prefix"))
       tellReferences(sources, configFile, onNote);

@@ -112,12 +112,15 @@ export async function openSources(
     for (const { name, tasks: all } of libraries) notes.library(all, name);
     const absent: string[] = [];
     const unkept: string[] = [];
+    const over: number[] = [];
     for (const { environment, task } of tasks.values()) {
       const sources = await read(environment, task);
       if (referenceOf(sources) !== null) referenced += 1;
       if (sources.length === 0) absent.push(task);
       else if (selections.every((selection) => selectSources(sources, selection).length === 0))
         unkept.push(task);
+      const most = Math.max(0, ...selections.map((selection) => overBudget(sources, selection)));
+      if (most > 0) over.push(most);
     }
     if (files.length > 0 && selections.length > 0) {
       const tell = (none: string, without: readonly string[]): void => {
@@ -125,6 +128,13 @@ export async function openSources(
       };
       tell(`${files.join(", ")} ${files.length === 1 ? "has" : "have"} no source`, absent);
       tell(`the method (${limitsOf(selections)}) keeps no source`, unkept);
+      if (over.length > 0) {
+        const most = over.reduce((largest, count) => Math.max(largest, count), 0);
+        onNote(
+          `gcopd: warning: more sampled sources than sources_per_task are kept of ${over.length} of the ${tasks.size} ` +
+            `tasks that are trained on, up to ${most}: it counts repetitions, and sources share them`,
+        );
+      }
     }
   } catch (error) {
     await close();
@@ -150,6 +160,13 @@ function noSources(none: string, without: readonly string[], tasks: number): str
     `gcopd: warning: ${none} of ${without.length} of the ${tasks} tasks that are trained on: ` +
     `nothing can be retrieved for ${some.join(", ")}${more}`
   );
+}
+
+/** The sampled sources that a selection keeps of a task where these are more than its budget; otherwise 0. */
+function overBudget(sources: readonly Source[], selection: SourceSelection): number {
+  const { sourcesPerTask: budget = Number.POSITIVE_INFINITY } = selection;
+  const kept = selectSources(sources, { ...selection, augmentation: false }).length;
+  return kept > budget ? kept : 0;
 }
 
 /** The keys of a config that leave sources out, each selection once. */

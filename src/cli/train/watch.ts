@@ -16,9 +16,18 @@ import { allEpisodes } from "./records.ts";
  * @throws InputError for a bad record, and for a decision that the files do not have, with the key
  */
 export async function readWatch(
-  { watch, episodes }: Pick<TrainConfig, "watch" | "episodes">,
+  { watch, episodes, sample }: Pick<TrainConfig, "watch" | "episodes" | "sample">,
   configFile: string,
-  { codec, trainedOn }: { codec: TextCodec; trainedOn: readonly Episode[] },
+  {
+    codec,
+    recorded,
+    tasks,
+  }: {
+    codec: TextCodec;
+    /** What the run trains on: recorded episodes, if it reads any, and the tasks. */
+    recorded: readonly Episode[];
+    tasks: readonly { environment: string; task: string }[];
+  },
 ): Promise<Watch | null> {
   if (watch === undefined) return null;
   const wanted = new Set(watch.decisions.map(({ episode }) => episode));
@@ -29,9 +38,15 @@ export async function readWatch(
     const at = { file: configFile, key: `watch.decisions[${n}]` };
     const episode = found.get(id);
     if (episode === undefined) throw new InputError(`among the episodes is no ${JSON.stringify(id)}`, at);
-    const trained = trainedOn.some((each) => each.episode === id);
+    // Other files may have another episode of the same id, and a run that samples does not train on what is recorded.
+    const trained =
+      sample === undefined &&
+      recorded.some((each) => each.episode === id && JSON.stringify(each) === JSON.stringify(episode));
+    const taskTrained = tasks.some(
+      ({ environment, task }) => environment === episode.environment && task === episode.task,
+    );
     try {
-      return watchedDecision(episode, decision, { codec, trained });
+      return watchedDecision(episode, decision, { codec, trained, taskTrained });
     } catch (error) {
       throw error instanceof InputError ? new InputError(error.message, at) : error;
     }

@@ -3,6 +3,7 @@ import { InputError } from "../errors.ts";
 import {
   asksTeacher,
   configuredSignal,
+  isOverShare,
   METHOD_IDS,
   METHODS,
   type Method,
@@ -36,7 +37,8 @@ export function namedSchedule({ stages, method }: Pick<TrainConfig, "stages" | "
 /**
  * The schedule that a config asks for, with its overrides applied. A stage of 0 epochs stays in its place.
  *
- * @throws InputError when `epochs` or `first_epochs` has more entries than there are stages, or no stage has an epoch
+ * @throws InputError when `epochs` or `first_epochs` has more entries than there are stages, no stage has an epoch, or a
+ * stage goes on whose ramp is over a share of it
  */
 export function configuredMethod(config: TrainConfig): Method {
   const controlled = withSelection(namedSchedule(config), selectionOfKeys(config));
@@ -58,12 +60,30 @@ export function configuredMethod(config: TrainConfig): Method {
       key: "first_epochs",
     });
   }
+  const [key] = overShare(stages[begun]);
+  if (key !== undefined && stages[begun]?.firstEpoch !== undefined) {
+    throw new InputError(
+      `stage ${begun + 1} cannot go on: its ${key} changes over a share of the stage, and the parent took its own ` +
+        'epochs for the whole stage; expected a ramp of so many updates, as {"over": {"updates": 95}}',
+      { key: "first_epochs" },
+    );
+  }
   if (stagesTaken(method).length === 0) {
     throw new InputError("at least one stage needs an epoch", {
       key: config.epochs === undefined ? "stages" : "epochs",
     });
   }
   return method;
+}
+
+/** The keys of a stage's ramps whose length depends on how many epochs the stage has. */
+function overShare(stage: Stage | undefined): string[] {
+  const ramps = {
+    "weights.balance": stage?.weights?.kind === "turn-balanced" ? stage.weights.balance : 0,
+    "reward.teacher": stage?.reward?.teacher ?? 0,
+    "reward.factor": stage?.reward?.factor ?? 0,
+  };
+  return Object.entries(ramps).flatMap(([key, ramp]) => (isOverShare(ramp) ? [key] : []));
 }
 
 function withSignal({ signal: _, ...stage }: Stage, signal: NonNullable<TrainConfig["signal"]>): Stage {

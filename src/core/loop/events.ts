@@ -119,8 +119,8 @@ export type TrainEvent =
    */
   | ({ type: "evaluated"; step: number; seconds: number } & EvaluationResults)
   /**
-   * How likely the student after `step` steps finds the actions of the watched decisions: Σ log p of an action's tokens,
-   * without evidence. A run that goes on after this very step tells it again, right after its start.
+   * How likely the student after `step` steps finds the actions of the watched decisions: Σ log p of an action's tokens
+   * (of the whole response where `whole` says that the action is not found in it), without evidence. A run that goes on after this very step tells it again, right after its start.
    */
   | {
       type: "held-out";
@@ -129,8 +129,10 @@ export type TrainEvent =
         episode: string;
         decision: number;
         action: string | null;
-        /** Whether the run trains on its episode. */
+        /** Whether the run trains on its episode, and on its task. */
         trained: boolean;
+        taskTrained: boolean;
+        whole: boolean;
         logprob: number;
       }[];
     }

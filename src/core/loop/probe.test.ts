@@ -38,8 +38,8 @@ const EVIDENCE = 100;
 
 const contexts: TeacherContexts = async (_, evidence) => (_decision, promptIds) => ({
   promptIds: evidence.kind === "none" ? promptIds : [...promptIds, ...Array<number>(EVIDENCE).fill(40)],
-  successReference: false,
-  failureReference: false,
+  successReference: null,
+  failureReference: null,
   backReferences: false,
 });
 

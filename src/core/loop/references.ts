@@ -1,6 +1,8 @@
 /** References of tasks: planner and oracle records that a student is put behind. */
+import { environmentRules } from "../environment/environment.ts";
 import type { EpisodeDecision, Source, SourceDecision } from "../record/schema.ts";
 import { isTrustedSuccess } from "../record/standing.ts";
+import { sourceExclusion } from "../retrieval/admission.ts";
 import { isAugmentation } from "../retrieval/selection.ts";
 import type { Progress } from "./live-episode.ts";
 
@@ -9,14 +11,18 @@ export const isReplayed = (decision: EpisodeDecision): boolean => decision.repla
 
 /**
  * The action sequence that a task's student is put behind: the first successful planner or oracle record in the
- * library's order, verified, each of its actions executed and none of them missing.
+ * library's order that the environment's library holds, verified, each of its actions executed and none of them missing.
  */
 export function referenceOf(sources: readonly Source[]): Source | null {
   const whole = ({ status, gap_before: gap }: SourceDecision) =>
     (status === "executed" || status === "binding") && !gap;
   return (
     sources.find(
-      (source) => isAugmentation(source) && isTrustedSuccess(source) && source.decisions.every(whole),
+      (source) =>
+        isAugmentation(source) &&
+        isTrustedSuccess(source) &&
+        sourceExclusion(source, environmentRules(source.environment)) === null &&
+        source.decisions.every(whole),
     ) ?? null
   );
 }

@@ -16,8 +16,9 @@ const ENOUGH_TOKENS = 2 ** 17;
 /** What the teacher reads for one decision. */
 export interface TeacherContext {
   promptIds: readonly number[];
-  successReference: boolean;
-  failureReference: boolean;
+  /** What the records in the places of a successful and of a failed one are; null where there is none. */
+  successReference: "trusted" | "unverified" | null;
+  failureReference: "trusted" | "unverified" | "unknown outcome" | null;
   /** Repeated observations were replaced by back-references to fit. */
   backReferences: boolean;
 }
@@ -35,9 +36,14 @@ export interface ScoredBatch {
   tokens: number;
   /** Tokens that the teacher read, responses included. */
   contextTokens: number;
-  /** Decisions whose evidence names a successful and a failed external record. */
+  /** Decisions whose evidence names a successful and a failed external record, unverified ones included. */
   successReferences: number;
   failureReferences: number;
+  /** Those among them that are unverified claims. Runs of an earlier version did not tell them apart. */
+  unverifiedSuccesses?: number;
+  unverifiedFailures?: number;
+  /** Decisions with a record of unknown outcome in the place of a failed one. Such runs counted them as failed. */
+  unknownOutcomes?: number;
   /** Decisions whose evidence needed back-references to fit. */
   backReferences: number;
   /** Decisions whose student prompt was over its limit, so that only its last tokens were read. */
@@ -61,7 +67,11 @@ export async function scoreBatch(
   const tokens = rows.reduce((sum, row) => sum + row.responseIds.length, 0);
   if (compared.kind === "full-vocabulary")
     checkDistributionBytes("the teacher's scores of a batch", tokens, teacher.info.vocabulary);
-  const totals = { contextTokens: tokens, successReferences: 0, failureReferences: 0, backReferences: 0 };
+  const totals = {
+    ...{ contextTokens: tokens, backReferences: 0 },
+    ...{ successReferences: 0, unverifiedSuccesses: 0 },
+    ...{ failureReferences: 0, unverifiedFailures: 0, unknownOutcomes: 0 },
+  };
   let scoring: Promise<TrainItem[]> = Promise.resolve([]);
   const tell = (done: number) => onProgress?.({ done, total: rows.length, unit: "decisions" });
   const scored = async (): Promise<void> => {
@@ -74,8 +84,12 @@ export async function scoreBatch(
     for await (const some of readTogether(rows, evidence, contextsOf, signal)) {
       for (const { context } of some) {
         totals.contextTokens += context.promptIds.length;
-        totals.successReferences += context.successReference ? 1 : 0;
-        totals.failureReferences += context.failureReference ? 1 : 0;
+        const { successReference: success, failureReference: failure } = context;
+        if (success !== null) totals.successReferences++;
+        if (success === "unverified") totals.unverifiedSuccesses++;
+        if (failure === "unknown outcome") totals.unknownOutcomes++;
+        else if (failure !== null) totals.failureReferences++;
+        if (failure === "unverified") totals.unverifiedFailures++;
         totals.backReferences += context.backReferences ? 1 : 0;
       }
       await scored();

@@ -198,6 +198,12 @@ describe("TCOD-B2F", () => {
       ]),
     ).toBe(wanted);
     expect(referenceOf([broken])).toBe(null);
+    // ALFWorld's library holds plans of up to 30 decisions.
+    const long = walk("c3", { environment: "alfworld", source: "planner:31" });
+    long.decisions = Array.from({ length: 31 }, () => long.decisions[0]!);
+    expect(referenceOf([long])).toBe(null);
+    expect(referenceOf([{ ...long, decisions: long.decisions.slice(1) }])).not.toBe(null);
+    expect(referenceOf([{ ...long, environment: "scienceworld" }])).not.toBe(null);
   });
 });
 

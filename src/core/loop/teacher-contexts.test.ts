@@ -1,10 +1,11 @@
 import { createReadStream } from "node:fs";
 import { resolve } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
+import { failed, source, student } from "../../../test/support/path-records.ts";
 import { toyCodec } from "../../../test/support/toy-model.ts";
 import { readEpisodes, readLibrary } from "../../formats/read-files.ts";
 import type { Library } from "../record/library.ts";
-import type { Episode } from "../record/schema.ts";
+import type { Episode, Source } from "../record/schema.ts";
 import type { SourceSelection } from "../retrieval/selection.ts";
 import { libraryContexts } from "./teacher-contexts.ts";
 
@@ -78,6 +79,24 @@ describe("teacher contexts from a library", () => {
     expect((await count("graph", { sourcesPerTask: 1, augmentation: false })).success).toBeLessThan(
       graph.success,
     );
+  });
+
+  it("tells trusted references from unverified claims and unknown outcomes", async () => {
+    const lost = student("X-", false);
+    const of = async (...sources: Source[]) => {
+      const read = libraryContexts({ codec, limit: 1e9, sources: async () => sources });
+      const { successReference, failureReference } = (await read(lost, GRAPH))(0, prompt, 1);
+      return [successReference, failureReference];
+    };
+    const raw = (id: string, outcome: Partial<Source["outcome"]>) =>
+      source(id, "ABC", { outcome: { verified: false, ...outcome } });
+    expect(await of(source("won", "AB"), failed("lost", "AC"))).toEqual(["trusted", "trusted"]);
+    expect(await of(raw("claimed", {}), raw("lost", { success: false }))).toEqual([
+      "unverified",
+      "unverified",
+    ]);
+    const unknown = raw("unknown", { success: false, outcome_unknown: true });
+    expect(await of(unknown)).toEqual([null, "unknown outcome"]);
   });
 
   it("keeps apart what one library is under two selections", async () => {

@@ -3,7 +3,8 @@ import { environmentRules } from "../environment/environment.ts";
 import { evidenceInput } from "../evidence/index.ts";
 import { Lru } from "../lru.ts";
 import { taskKey } from "../record/library.ts";
-import type { Source } from "../record/schema.ts";
+import type { Reference, Source } from "../record/schema.ts";
+import { hasUnknownOutcome } from "../record/standing.ts";
 import { type PreparedTask, prepareTask } from "../retrieval/prepare.ts";
 import { retrieveEpisode } from "../retrieval/retrieve.ts";
 import { type SourceSelection, selectSources, sourcesKey } from "../retrieval/selection.ts";
@@ -52,8 +53,8 @@ export function libraryContexts(options: LibraryContextsOptions): TeacherContext
     if (evidence.kind === "none") {
       return (_, promptIds) => ({
         promptIds,
-        successReference: false,
-        failureReference: false,
+        successReference: null,
+        failureReference: null,
         backReferences: false,
       });
     }
@@ -66,10 +67,17 @@ export function libraryContexts(options: LibraryContextsOptions): TeacherContext
       const read = teacherPrompt(input, promptIds, responseTokens, codec, options.limit);
       return {
         promptIds: read.promptIds,
-        successReference: record.success !== null,
-        failureReference: record.failure !== null,
+        successReference: claimOf(record.success),
+        failureReference:
+          input.failure !== null && hasUnknownOutcome(input.failure)
+            ? "unknown outcome"
+            : claimOf(record.failure),
         backReferences: read.evidence.backReferences,
       };
     };
   };
 }
+
+/** Whether a retained record is trusted, or a claim that nothing checked. */
+const claimOf = (reference: Reference | null): "trusted" | "unverified" | null =>
+  reference === null ? null : reference.relation === "unverified" ? "unverified" : "trusted";

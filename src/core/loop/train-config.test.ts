@@ -23,6 +23,36 @@ describe("train config", () => {
     });
   });
 
+  it("refuses to go on inside a stage whose ramp is over a share of it", () => {
+    const stage = { name: "mine", epochs: 1, evidence: { kind: "none" } };
+    const ramp = (over: object) => ({ from: 0, to: 1, over });
+    const first = (more: object, first_epochs = [1]) =>
+      configuredMethod(
+        trainConfigSchema.parse({ ...REQUIRED, stages: [{ ...stage, ...more }], first_epochs }),
+      );
+    const balanced = (over: object) => ({ weights: { kind: "turn-balanced", balance: ramp(over) } });
+    const rewarded = (key: string, over: object) => ({
+      reward: { of: "success", group: 2, teacher: 1, factor: 1, [key]: ramp(over) },
+    });
+    for (const [more, key] of [
+      [balanced({ share: 1 }), "weights.balance"],
+      [rewarded("teacher", { share: 0.5 }), "reward.teacher"],
+      [rewarded("factor", { share: 0.5 }), "reward.factor"],
+    ] as const) {
+      expect(() => first(more)).toThrow(
+        `first_epochs: stage 1 cannot go on: its ${key} changes over a share of the stage`,
+      );
+      expect(first(more, [0]).stages).toHaveLength(1);
+    }
+    for (const more of [balanced({ updates: 9 }), rewarded("teacher", { updates: 9 }), {}])
+      expect(first(more).stages[0]).toMatchObject({ firstEpoch: 1 });
+    expect(() =>
+      configuredMethod(
+        trainConfigSchema.parse({ ...REQUIRED, method: "turnopd", epochs: [1], first_epochs: [1] }),
+      ),
+    ).toThrow("its weights.balance changes over a share of the stage");
+  });
+
   it("docs/train-config.schema.json is current (`npx vitest run src/core/loop -u` rewrites it)", async () => {
     const schema = {
       title: "Training job of gcopd train",

@@ -415,7 +415,9 @@ describe("the last checkpoint beside what follows", () => {
   });
 
   it.each([1, 4])("is kept where a cancel ends the last look, of every %i steps", async (every) => {
-    const decisions = [watchedDecision(EPISODES[0]!, 0, { codec: toyCodec, trained: true })];
+    const decisions = [
+      watchedDecision(EPISODES[0]!, 0, { codec: toyCodec, trained: true, taskTrained: true }),
+    ];
     const cancelled = (checkpoints: MemoryStore) => {
       const abort = new AbortController();
       const openStudent = async () => {

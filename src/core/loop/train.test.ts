@@ -277,7 +277,7 @@ describe("prompts over the environment's limit", () => {
       data: recordedData([prompted("scienceworld", "a prompt")]),
       contexts: async () => (_decision, promptIds) => {
         read.push([...promptIds]);
-        return { promptIds, successReference: false, failureReference: false, backReferences: false };
+        return { promptIds, successReference: null, failureReference: null, backReferences: false };
       },
     });
     await train(run);

@@ -27,6 +27,9 @@ export function rampAt(ramp: Ramp, { update, updates }: StageUpdate): number {
 export const isEverPositive = (ramp: Ramp): boolean =>
   typeof ramp === "number" ? ramp > 0 : Math.max(ramp.from, ramp.to) > 0;
 
+/** Whether a ramp's length depends on how many updates its stage has. */
+export const isOverShare = (ramp: Ramp): boolean => typeof ramp !== "number" && "share" in ramp.over;
+
 /** @throws InputError for an environment that has no number */
 export function inEnvironment(value: PerEnvironment, environment: string): number {
   if (typeof value === "number") return value;

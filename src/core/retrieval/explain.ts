@@ -3,7 +3,13 @@
 import { byCodeUnit } from "../graph/matching-key.ts";
 import { countOf } from "../plural.ts";
 import type { Reference, RetrievalRecord } from "../record/schema.ts";
-import { isTrusted, isTrustedSuccess, reportsSuccess, reservation } from "../record/standing.ts";
+import {
+  hasUnknownOutcome,
+  isTrusted,
+  isTrustedSuccess,
+  reportsSuccess,
+  reservation,
+} from "../record/standing.ts";
 import { sourceExclusion } from "./admission.ts";
 import { type RetrievalRules, suffixCost } from "./eligibility.ts";
 import type { LocatedEpisode } from "./located-episode.ts";
@@ -112,6 +118,7 @@ export function explain(
               })),
           },
     found: searched,
+    unknownOutcome: isOfUnknownOutcome(record.failure, located.prepared),
     sentence: sentence(record, matched, found, searched, options, facts),
   };
 }
@@ -197,7 +204,10 @@ function sentence(
       parts.push("the student succeeded, so its own execution is used alone");
     } else {
       if (searched.success !== null) parts.push(`successful record: ${searched.success}`);
-      if (searched.failure !== null) parts.push(`failed record: ${searched.failure}`);
+      if (searched.failure !== null) {
+        const unknown = isOfUnknownOutcome(found.failure, facts.prepared);
+        parts.push(`${unknown ? "record of unknown outcome" : "failed record"}: ${searched.failure}`);
+      }
     }
   }
   if (pin !== undefined) {
@@ -223,6 +233,12 @@ function sentence(
   }
   const text = parts.join("; ");
   return `${text[0]!.toUpperCase()}${text.slice(1)}.`;
+}
+
+/** Nobody recorded whether the record in the place of a failed one failed. */
+function isOfUnknownOutcome(failure: Reference | null, prepared: PreparedTask): boolean {
+  const source = failure === null ? undefined : prepared.source(failure.source);
+  return source !== undefined && hasUnknownOutcome(source);
 }
 
 /** A reference of the minimum-prefix control. */

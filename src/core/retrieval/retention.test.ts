@@ -118,6 +118,22 @@ describe("retention", () => {
     expect(find([rawLost, failed("lost", "QQ")], none, 0).record.failure).toMatchObject({ source: "lost" });
   });
 
+  it("never calls a record of unknown outcome a failed one", () => {
+    const unknown = source("scored by none", "ABC", {
+      outcome: { success: false, verified: false, outcome_unknown: true },
+    });
+    const none = student("X-", false);
+    const { record, explanation } = find([unknown], none, 0);
+    expect(record.failure).toMatchObject({ source: "scored by none", relation: "unverified" });
+    expect(explanation.unknownOutcome).toBe(true);
+    expect(explanation.sentence).toContain("record of unknown outcome: scored by none, a raw record");
+    expect(explanation.sentence).not.toContain("failed record:");
+    const prepared = prepareTask([unknown], SCIENCEWORLD);
+    const left = retrieve(prepared, none, 0, { control: "success-only" }).explanation;
+    expect(left.unknownOutcome).toBe(false);
+    expect(find([failed("lost", "QQ"), unknown], none, 0).explanation.unknownOutcome).toBe(false);
+  });
+
   it("takes the raw success with the fewest tries, attempts counted", () => {
     const attempt = { action: null, reason: "format" as const, feedback: "" };
     const raw = (id: string, path: string, attempts: number, repetition: number) =>

@@ -68,6 +68,8 @@ export interface Explanation {
    * the rules searched for none.
    */
   found: { success: string | null; failure: string | null };
+  /** The record in the place of a failed one is of unknown outcome: nobody recorded whether it failed. */
+  unknownOutcome: boolean;
   /** One sentence for a person: why this reference was retained, or why none was. */
   sentence: string;
 }

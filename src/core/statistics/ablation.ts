@@ -111,7 +111,7 @@ export class AblationCollector {
   /** Counts one task in all cells. It yields after each episode of each cell, so that a worker can answer in between. */
   *add({ environment, sources, episodes }: TaskRecords): Generator<void, void> {
     this.#tasks++;
-    this.#coverage.add(sources);
+    this.#coverage.add(environment, sources);
     if (episodes.length === 0) return;
     for (const { decisions } of episodes) this.#decisions += decisions.length;
     const rules = environmentRules(environment);

@@ -1,6 +1,8 @@
 /** Trusted-success coverage by source budget K (Figure "Source budget and student performance", (a)). */
+import { environmentRules } from "../environment/environment.ts";
 import type { Source } from "../record/schema.ts";
 import { isTrustedSuccess } from "../record/standing.ts";
+import { admittedSources } from "../retrieval/admission.ts";
 import { isAugmentation, SOURCE_BUDGETS } from "../retrieval/selection.ts";
 
 /** How many tasks have a trusted successful record among those of a budget. */
@@ -25,9 +27,12 @@ export class CoverageCounter {
     }));
   }
 
-  /** All records of one task, whatever the selection of the other figures is. */
-  add(sources: readonly Source[]): void {
-    const successes = sources.filter(isTrustedSuccess);
+  /**
+   * All records of one task, whatever the selection of the other figures is. Those that the environment's library does
+   * not hold cover nothing.
+   */
+  add(environment: string, sources: readonly Source[]): void {
+    const successes = admittedSources(sources, environmentRules(environment)).filter(isTrustedSuccess);
     const sampled = successes.filter((source) => !isAugmentation(source));
     const first = sampled.reduce((least, { repetition }) => Math.min(least, repetition), Infinity);
     const added = sampled.length < successes.length;

@@ -2,7 +2,9 @@
  * What retrieval found over the decisions of an episode set (Sections "Student hindsight and reference selection" and
  * "Outcome composition").
  */
+import type { EvidenceInput } from "../evidence/types.ts";
 import type { Relation, RetrievalRecord } from "../record/schema.ts";
+import { hasUnknownOutcome } from "../record/standing.ts";
 
 /** Decisions by the relation of a retained reference. */
 export type RelationCounts = Record<Relation | "none", number>;
@@ -22,8 +24,11 @@ export interface DecisionStatistics {
   success: RelationCounts;
   /** By the relation of the retained failed reference. */
   failure: RelationCounts;
-  /** Outcomes of the retained external references, labelled fallbacks included. */
-  outcomes: { successOnly: number; both: number; failureOnly: number; none: number };
+  /**
+   * Outcomes of the retained external references, labelled fallbacks included. `unknown`: a record of unknown outcome
+   * stands in the place of a failed one, with or without a successful one beside it.
+   */
+  outcomes: { successOnly: number; both: number; failureOnly: number; unknown: number; none: number };
 }
 
 const noRelations = (): RelationCounts => ({
@@ -45,19 +50,22 @@ export function emptyDecisionStatistics(): DecisionStatistics {
     winners: { source: 0, student: 0, none: 0 },
     success: noRelations(),
     failure: noRelations(),
-    outcomes: { successOnly: 0, both: 0, failureOnly: 0, none: 0 },
+    outcomes: { successOnly: 0, both: 0, failureOnly: 0, unknown: 0, none: 0 },
   };
 }
 
-/** Adds the retrieval record of one decision to the counts, in place. */
-export function addDecision(counts: DecisionStatistics, record: RetrievalRecord): void {
-  const { success, failure } = record;
+/** Adds one decision, its retrieval record with the records that it retains, to the counts, in place. */
+export function addDecision(
+  counts: DecisionStatistics,
+  { retrieval, success, failure }: Pick<EvidenceInput, "retrieval" | "success" | "failure">,
+): void {
   counts.decisions++;
-  if (record.matched_visits > 0) counts.matched++;
-  counts.cases[record.case]++;
-  counts.winners[record.winner?.kind ?? "none"]++;
-  counts.success[success?.relation ?? "none"]++;
-  counts.failure[failure?.relation ?? "none"]++;
-  if (success !== null) counts.outcomes[failure === null ? "successOnly" : "both"]++;
+  if (retrieval.matched_visits > 0) counts.matched++;
+  counts.cases[retrieval.case]++;
+  counts.winners[retrieval.winner?.kind ?? "none"]++;
+  counts.success[retrieval.success?.relation ?? "none"]++;
+  counts.failure[retrieval.failure?.relation ?? "none"]++;
+  if (failure !== null && hasUnknownOutcome(failure)) counts.outcomes.unknown++;
+  else if (success !== null) counts.outcomes[failure === null ? "successOnly" : "both"]++;
   else counts.outcomes[failure === null ? "none" : "failureOnly"]++;
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { library, studentEpisode } from "../../../test/support/arbitrary-records.ts";
 import { environmentFixture } from "../../../test/support/environment-fixture.ts";
+import { source, student } from "../../../test/support/path-records.ts";
 import fc from "../../../test/support/property.ts";
 import { byTask } from "../../../test/support/scienceworld.ts";
 import { InputError } from "../errors.ts";
@@ -96,10 +97,22 @@ describe("the fixtures' own counts", () => {
         successOnly: count(true, false),
         both: count(true, true),
         failureOnly: count(false, true),
+        unknown: 0,
         none: count(false, false),
       });
     }
   });
+});
+
+it("counts a record of unknown outcome as no failure", () => {
+  const raw = (id: string, outcome: Partial<Source["outcome"]>) =>
+    source(id, "ABC", { outcome: { verified: false, ...outcome } });
+  const unknown = raw("unknown", { success: false, outcome_unknown: true });
+  const outcomes = (...sources: Source[]) => collect(sources, [student("X-", false)]).decisions!.outcomes;
+  const none = { successOnly: 0, both: 0, failureOnly: 0, unknown: 0, none: 0 };
+  expect(outcomes(unknown)).toEqual({ ...none, unknown: 1 });
+  expect(outcomes(unknown, raw("claimed", {}))).toEqual({ ...none, unknown: 1 });
+  expect(outcomes(raw("lost", { success: false }))).toEqual({ ...none, failureOnly: 1 });
 });
 
 describe("coverage", () => {
@@ -124,6 +137,18 @@ describe("coverage", () => {
     );
     const all = coverage.at(-1)!;
     expect(all.coveredAugmented).toBeGreaterThan(all.covered);
+  });
+
+  it("counts no plan that the environment's library does not hold", () => {
+    const plan = (environment: string, decisions: number) => ({
+      ...source("planner:0", "A".repeat(decisions + 1)),
+      environment,
+      origin: { kind: "planner" as const },
+    });
+    const covered = (record: Source) => collect([record], []).coverage.at(-1)!.coveredAugmented;
+    expect(covered(plan("alfworld", 31))).toBe(0);
+    expect(covered(plan("alfworld", 30))).toBe(1);
+    expect(covered(plan("scienceworld", 31))).toBe(1);
   });
 
   it("never falls with K, is over all tasks, and does not depend on the selection", () => {
@@ -158,12 +183,14 @@ describe("decisions under the controls", () => {
       successOnly: full.outcomes.successOnly + full.outcomes.both,
       both: 0,
       failureOnly: 0,
+      unknown: 0,
       none: full.outcomes.none + full.outcomes.failureOnly,
     });
     expect(under({ control: "hindsight-only" }).outcomes).toEqual({
       successOnly: 0,
       both: 0,
       failureOnly: 0,
+      unknown: 0,
       none: 1699,
     });
     const { success: fixed } = under({ control: "minimum-prefix" });

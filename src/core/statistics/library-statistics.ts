@@ -88,15 +88,16 @@ export class StatisticsCollector {
     this.addUnreadable(unreadable);
     if (sources.length === 0 && !unreadable.some(({ kind }) => kind === "source")) this.#withoutSources++;
     this.#recorded += sources.length;
-    this.#coverage.add(sources);
+    this.#coverage.add(environment, sources);
     const prepared = prepareTask(selectSources(sources, this.#selection), environmentRules(environment));
     addGraph(this.#graph, prepared.graph);
     for (const episode of episodes) {
       this.#decisions.episodes++;
       if (episode.outcome.success) this.#decisions.wonEpisodes++;
       for (const { record } of retrieveEpisode(prepared, episode, this.#selection)) {
-        addDecision(this.#decisions, record);
-        this.#sizer?.add(evidenceInput(prepared, episode, record, this.#selection.control));
+        const input = evidenceInput(prepared, episode, record, this.#selection.control);
+        addDecision(this.#decisions, input);
+        this.#sizer?.add(input);
       }
     }
   }

@@ -171,7 +171,7 @@ export class Player {
     const earlier = get().before.filter(
       ({ task }) => task.task === game.task && task.environment === game.environment,
     );
-    const sources = [...earlier, playedNow(this.#live, this.#played)].map(asSource);
+    const sources = [...earlier, playedNow(this.#live, this.#played)].map((each, n) => asSource(each, n));
     try {
       const graph = await this.clients.library().tasks.playedTask(libraryWith(game), sources);
       if (isLatest()) set({ graph });

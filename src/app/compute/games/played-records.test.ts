@@ -19,6 +19,20 @@ async function played(...deciders: string[]) {
   return playedNow(live, 3);
 }
 
+test("executions are numbered from 0 in their task, over those of other tasks and the student's episodes", async () => {
+  const person = await played("person");
+  const other = { ...person, task: { ...person.task, task: "another" } };
+  const [file] = await playedFiles([other, await played("student"), person, other, person]);
+  const records = (await file!.file.text()).trimEnd().split("\n");
+  const numbers = records.map((line) => JSON.parse(line)).map(({ task, repetition }) => [task, repetition]);
+  expect(numbers).toEqual([
+    ["another", 0],
+    [made.task, 0],
+    ["another", 1],
+    [made.task, 1],
+  ]);
+});
+
 test.each([
   [["person", "person"], "human"],
   [["teacher"], "teacher"],
@@ -28,9 +42,9 @@ test.each([
 ])("decided by %j: the origin is %s", async (deciders, kind) => {
   const record = await played(...deciders);
   expect(isStudents(record)).toBe(false);
-  expect(asSource(record)).toMatchObject({
+  expect(asSource(record, 5)).toMatchObject({
     source: "played:3",
-    repetition: 3,
+    repetition: 5,
     origin: { kind, played_by: [...new Set(deciders)] },
     outcome: { complete: false, technical_reason: "not played to its end" },
   });

@@ -8,6 +8,7 @@ import {
   type SourceName,
   verified,
 } from "../../../core/loop/index.ts";
+import { taskKey } from "../../../core/record/library.ts";
 import type { Episode, Source } from "../../../core/record/schema.ts";
 import type { PathFile } from "../../base/dropped-files.ts";
 import { gamesWorker } from "../clients.ts";
@@ -35,16 +36,17 @@ function deciders({ decisions }: Pick<Played, "decisions">): string[] {
 export const isStudents = (played: Pick<Played, "decisions">): boolean =>
   deciders(played).every((by) => by === "student");
 
-function nameOf(played: PlayedHere): SourceName {
+function nameOf(played: PlayedHere, repetition: number): SourceName {
   const { number } = played;
   const [by, ...others] = deciders(played);
   const kind =
     others.length > 0 ? "other" : by === "person" ? "human" : by === "teacher" ? "teacher" : "other";
-  return { source: `played:${number}`, repetition: number, origin: { kind, played_by: deciders(played) } };
+  return { source: `played:${number}`, repetition, origin: { kind, played_by: deciders(played) } };
 }
 
-export function asSource(played: PlayedHere): Source {
-  return playedSource(played, nameOf(played));
+/** `repetition` counts the task's own executions, from 0: a source budget K keeps those below K. */
+export function asSource(played: PlayedHere, repetition: number): Source {
+  return playedSource(played, nameOf(played, repetition));
 }
 
 const lines = (records: readonly object[]): string =>
@@ -70,9 +72,16 @@ async function verifiedHere(source: Source): Promise<Source> {
 export async function playedFiles(all: readonly PlayedHere[]): Promise<PathFile[]> {
   const sources: Source[] = [];
   const episodes: Episode[] = [];
+  const ofTask = new Map<string, number>();
   for (const each of all) {
-    if (isStudents(each)) episodes.push(playedEpisode(each));
-    else sources.push(await verifiedHere(asSource(each)));
+    if (isStudents(each)) {
+      episodes.push(playedEpisode(each));
+      continue;
+    }
+    const key = taskKey(each.task.environment, each.task.task);
+    const repetition = ofTask.get(key) ?? 0;
+    ofTask.set(key, repetition + 1);
+    sources.push(await verifiedHere(asSource(each, repetition)));
   }
   return [
     { path: "played-sources.jsonl", records: sources },

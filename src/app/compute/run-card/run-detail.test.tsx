@@ -34,3 +34,22 @@ it("has no more episodes per step than the run trains on", () => {
   expect(perStep({})).toBe("32 episodes");
   expect(perStep({ episode_ids: ["e_1"] })).toBe("1 episode");
 });
+
+const watched = (more: object): string => {
+  const decision = { episode: "e", decision: 4, action: "wait", trained: false, logprob: -2.5, ...more };
+  const figures = { ...run.figures, heldOut: [{ step: 0, decisions: [decision] }] };
+  return renderToStaticMarkup(<RunDetail run={{ ...run, figures }} />);
+};
+
+it("says of a watched decision when its action is not found in the response", () => {
+  expect(watched({ whole: true })).toContain("not found in the response: log p of the whole response");
+  // Runs of an earlier version do not tell it.
+  for (const known of [{ whole: false }, {}])
+    expect(watched(known)).not.toContain("not found in the response");
+});
+
+it("says of a watched decision whether the run trains on its episode or on its task", () => {
+  expect(watched({ trained: true, taskTrained: true })).toContain("the run trains on its episode");
+  expect(watched({ taskTrained: true })).toContain("the run trains on its task");
+  for (const known of [{ taskTrained: false }, {}]) expect(watched(known)).not.toContain("the run trains on");
+});

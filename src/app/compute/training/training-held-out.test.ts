@@ -1,5 +1,15 @@
-import { expect, it } from "vitest";
-import { watchOf } from "./training-held-out.ts";
+import { afterEach, expect, it } from "vitest";
+import { fake } from "../../../../test/support/fake.ts";
+import type { TrainConfig } from "../../../core/loop/train-config.ts";
+import type { LibrarySummary } from "../../data/model.ts";
+import type { OpenLibrary } from "../../data/open-libraries.ts";
+import { setUi } from "../store.ts";
+import { useHeldOut, watchOf, watchPlan } from "./training-held-out.ts";
+
+afterEach(() => {
+  useHeldOut.setState({ decisions: [] });
+  setUi({ libraries: [] });
+});
 
 const choice = (library: string, decision: number) => ({
   ...{ library, environment: "alfworld", task: "t", episode: "e" },
@@ -18,4 +28,25 @@ it("writes the watched decisions of the shown library into a config", () => {
   // What is no number stays as it was typed: the schema says what it expected.
   expect(watchOf({ decisions, every: "x" }, "other")).toMatchObject({ every: "x" });
   expect(watchOf({ decisions, every: "" }, "third")).toBeUndefined();
+});
+
+it("tells of an episode or a task that the run trains on, in its own library", () => {
+  const summaries = ["one", "other"].map((id) => fake<LibrarySummary>({ id }));
+  setUi({ libraries: summaries.map((summary) => fake<OpenLibrary>({ summary })) });
+  useHeldOut.setState({ decisions: [choice("one", 0), choice("other", 0)] });
+  const { library: _, decision: __, action: ___, ...episode } = choice("one", 0);
+  const trained = (plan: object) =>
+    watchPlan(fake<TrainConfig>({ watch: { every: 1, decisions: [] } }), {
+      library: "one",
+      episodes: [episode],
+      ...plan,
+    }).watched!.decisions.map(({ trained, taskTrained }) => [trained, taskTrained]);
+  expect(trained({})).toEqual([
+    [true, true],
+    [false, true],
+  ]);
+  expect(trained({ sample: {} })[0]).toEqual([false, true]);
+  const live = { environment: { name: "alfworld" }, tasks: ["t"] };
+  expect(trained({ episodes: [], live })[0]).toEqual([false, true]);
+  expect(trained({ episodes: [], live: { ...live, tasks: ["u"] } })[0]).toEqual([false, false]);
 });

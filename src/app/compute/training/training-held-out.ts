@@ -1,10 +1,10 @@
 /** Decisions that a run's student is looked at before and after: chosen by the user, and never part of an update. */
 import { create } from "zustand";
 import type { TrainConfig } from "../../../core/loop/train-config.ts";
-import type { DecisionModel } from "../../data/model.ts";
+import type { DecisionModel, TaskName } from "../../data/model.ts";
 import { configField, readField } from "../runs/config-fields.ts";
 import { getUi } from "../store.ts";
-import type { WatchPlan } from "../worker/training-run.ts";
+import type { TrainingPlan, WatchPlan } from "../worker/training-run.ts";
 
 export type HeldOutChoice = Pick<
   DecisionModel,
@@ -58,19 +58,26 @@ export function watchOf(
 /** What a run of the page reads of the chosen decisions, of all libraries that are still open; absent where there is none. */
 export function watchPlan(
   { watch }: TrainConfig,
-  trainedOn: readonly { environment: string; task: string; episode: string }[],
+  { library, episodes, live, sample }: Pick<TrainingPlan, "library" | "episodes" | "live" | "sample">,
 ): { watched?: WatchPlan } {
   const open = getUi().libraries.map(({ summary }) => summary.id);
+  const tasks = live?.tasks.map((task) => ({ environment: live.environment.name, task })) ?? episodes;
   const decisions = useHeldOut
     .getState()
-    .decisions.filter(({ library }) => open.includes(library))
-    .map(({ action: _, ...choice }) => ({
-      ...choice,
-      trained: trainedOn.some(
-        ({ environment, task, episode }) =>
-          environment === choice.environment && task === choice.task && episode === choice.episode,
-      ),
-    }));
+    .decisions.filter((choice) => open.includes(choice.library))
+    .map(({ action: _, ...choice }) => {
+      const ofTask = ({ environment, task }: TaskName) =>
+        environment === choice.environment && task === choice.task;
+      return {
+        ...choice,
+        // A run that samples does not train on what is recorded.
+        trained:
+          sample === undefined &&
+          choice.library === library &&
+          episodes.some((each) => each.episode === choice.episode && ofTask(each)),
+        taskTrained: tasks.some(ofTask),
+      };
+    });
   if (decisions.length === 0) return {};
   const every = watch?.every ?? Number(configField("watch.every").standard);
   return { watched: { every, decisions } };

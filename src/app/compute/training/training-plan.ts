@@ -122,6 +122,12 @@ export async function formPlan(): Promise<Omit<PagePlan, "id">> {
           {},
           { by: "student", endOfTurn },
         );
+  const trainedOn = {
+    library: library.id,
+    episodes,
+    ...(live === null ? {} : { live }),
+    ...(config.sample === undefined ? {} : { sample: config.sample }),
+  };
   return {
     config,
     written,
@@ -130,11 +136,8 @@ export async function formPlan(): Promise<Omit<PagePlan, "id">> {
     settings: configuredSettings(config),
     batchSize: config.batch_size,
     seed: config.seed,
-    library: library.id,
-    episodes,
-    ...(live === null ? {} : { live }),
+    ...trainedOn,
     ...(evaluation === null ? {} : { evaluation }),
-    ...(config.sample === undefined ? {} : { sample: config.sample }),
     ...(config.evidence_tokens === undefined ? {} : { evidenceTokens: config.evidence_tokens }),
     endOfTurn,
     ...("checkpoint_every" in written ? { checkpointEvery: config.checkpoint_every } : {}),
@@ -142,7 +145,7 @@ export async function formPlan(): Promise<Omit<PagePlan, "id">> {
       library: libraryWords(library),
       ...(await modelWords({ named: { teacher }, student: { student }, none: {} }[asked])),
     },
-    ...watchPlan(config, episodes),
+    ...watchPlan(config, trainedOn),
     watch: pair && { id: "watch", promptIds: pair.vanillaIds, responseIds: pair.responseIds },
   };
 }

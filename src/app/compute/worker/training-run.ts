@@ -45,7 +45,7 @@ export interface LiveTraining {
 export interface WatchPlan {
   /** Optimizer steps between two looks. */
   every: number;
-  decisions: (TaskRef & { episode: string; decision: number; trained: boolean })[];
+  decisions: (TaskRef & { episode: string; decision: number; trained: boolean; taskTrained: boolean })[];
 }
 
 /** What is asked for, as plain data. */
@@ -168,8 +168,9 @@ async function openWatch(
   { every, decisions }: WatchPlan,
   { records, codec }: Pick<TrainingRun, "records" | "codec">,
 ): Promise<Watch> {
-  const opened = decisions.map(async ({ episode, decision, trained, ...ref }) =>
-    watchedDecision(await records.episode(ref, episode), decision, { codec, trained }),
+  // A plan that an earlier version kept does not tell of the task.
+  const opened = decisions.map(async ({ episode, decision, trained, taskTrained = trained, ...ref }) =>
+    watchedDecision(await records.episode(ref, episode), decision, { codec, trained, taskTrained }),
   );
   return { every, decisions: await Promise.all(opened) };
 }

@@ -113,7 +113,7 @@ function Shown({ statistics, library }: { statistics: LibraryStatistics; library
             />
             <BarChart
               title="Outcome composition, of all decisions"
-              groups={["success only", "both", "failure only", "none"]}
+              groups={["success only", "both", "failure only", "unknown", "none"]}
               series={[
                 {
                   name: "decisions",
@@ -122,6 +122,7 @@ function Shown({ statistics, library }: { statistics: LibraryStatistics; library
                     decisions.outcomes.successOnly,
                     decisions.outcomes.both,
                     decisions.outcomes.failureOnly,
+                    decisions.outcomes.unknown,
                     decisions.outcomes.none,
                   ].map(of(decisions.decisions)),
                 },

@@ -109,6 +109,7 @@ export function statisticsTables(statistics: LibraryStatistics): StatisticsTable
           row("successful record only", outcomes.successOnly),
           row("both outcomes", outcomes.both),
           row("failed record only", outcomes.failureOnly),
+          row("with a record of unknown outcome", outcomes.unknown),
           row("no record", outcomes.none),
         ],
       },

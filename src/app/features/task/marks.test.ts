@@ -36,6 +36,7 @@ const retrieval: Retrieval = {
     anchor: null,
     failed: null,
     found: { success: null, failure: null },
+    unknownOutcome: false,
     sentence: "",
   },
 };

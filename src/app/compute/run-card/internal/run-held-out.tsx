@@ -69,17 +69,24 @@ const labelOf = ({ label, episode, decision }: Watched): string =>
   label ?? `${episode ?? "?"}, decision ${decision ?? "?"}`;
 
 function Row({ n, decision, before }: { n: number; decision: Watched; before: number | null }) {
-  const { action, trained, logprob } = decision;
+  const { action, trained, taskTrained, whole, logprob } = decision;
   const text = (value: number | null): string => (value === null ? "–" : nats(value));
   return (
     <tr>
       <td>{n + 1}</td>
       <th scope="row">
         <Name>{shownName(labelOf(decision), 120)}</Name>
-        {trained && <div className="note">the run trains on its episode</div>}
+        {(trained || taskTrained) && (
+          <div className="note">
+            {trained ? "the run trains on its episode" : "the run trains on its task"}
+          </div>
+        )}
       </th>
       <td>
         <code>{shownName(action ?? "no action: the whole response", 200)}</code>
+        {action !== null && whole && (
+          <div className="note">not found in the response: log p of the whole response</div>
+        )}
       </td>
       <td className="number">{text(before)}</td>
       <td className="number">{text(logprob)}</td>

@@ -45,11 +45,19 @@ const TITLES: Record<ReferenceKind, string> = {
 };
 
 function Retained({ decision, kind }: { decision: DecisionModel; kind: ReferenceKind }) {
-  const reference = decision.retrieval.record[kind];
+  const { record, explanation } = decision.retrieval;
+  const reference = record[kind];
+  const unknown = kind === "failure" && explanation.unknownOutcome;
   return (
     <div className={`retained ${kind}${reference === null ? " none" : ""}`} data-testid={`retained-${kind}`}>
       <h3>
-        <Mark success={kind === "success"} /> {TITLES[kind]}
+        {unknown ? (
+          "Reference of unknown outcome"
+        ) : (
+          <>
+            <Mark success={kind === "success"} /> {TITLES[kind]}
+          </>
+        )}
       </h3>
       {reference === null ? (
         <p className="muted">

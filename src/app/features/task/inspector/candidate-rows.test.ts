@@ -31,7 +31,8 @@ const retrieval = (matched: MatchedVisit[]): Retrieval => ({
   },
   explanation: {
     ...{ locator: null, matched, studentCost: null, studentRank: null, tie: null },
-    ...{ anchor: null, failed: null, found: { success: null, failure: null }, sentence: "" },
+    ...{ anchor: null, failed: null, found: { success: null, failure: null } },
+    ...{ unknownOutcome: false, sentence: "" },
   },
 });
 

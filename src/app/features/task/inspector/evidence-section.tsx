@@ -123,7 +123,9 @@ const EvidenceParts = memo(function EvidenceParts({ decision }: { decision: Deci
         {mode === "text" &&
           kinds.map((kind) => (
             <button key={kind} type="button" className={`span-${kind}`} onClick={() => jump(kind)}>
-              {KINDS[kind]}
+              {kind === "failure" && decision.retrieval.explanation.unknownOutcome
+                ? "record of unknown outcome"
+                : KINDS[kind]}
             </button>
           ))}
         {mode === "text" && <PartSteps pieces={pieces} part={part} />}

@@ -10,7 +10,7 @@ const RECORD: Retrieval["record"] = {
 };
 const EXPLANATION: Retrieval["explanation"] = {
   ...{ locator: null, matched: [], studentCost: null, studentRank: null, tie: null, anchor: null },
-  ...{ failed: null, found: { success: null, failure: null }, sentence: "" },
+  ...{ failed: null, found: { success: null, failure: null }, unknownOutcome: false, sentence: "" },
 };
 const retrieval = (
   record: Partial<Retrieval["record"]>,

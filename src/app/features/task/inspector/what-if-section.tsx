@@ -19,13 +19,14 @@ function referenceText(reference: Reference | null): string {
 }
 
 function rowsOf(retrieval: Retrieval, counts: TokenCounts | null, text: string): [string, string][] {
-  const { record } = retrieval;
+  const { record, explanation } = retrieval;
+  const unknown = explanation.unknownOutcome ? ", outcome unknown" : "";
   return [
     ["matched visits", String(record.matched_visits)],
     ["eligible visits", String(record.candidates.length)],
     ["least cost", winnerText(retrieval)],
     ["successful reference", referenceText(record.success)],
-    ["failed reference", referenceText(record.failure)],
+    ["failed reference", `${referenceText(record.failure)}${unknown}`],
     [
       "evidence",
       counts === null
