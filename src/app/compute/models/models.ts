@@ -322,11 +322,10 @@ export class Models {
       checkAtRest("undo");
       // A shipped model gives way to that of the shipped library that is shown now, and so do its scores.
       const gaveWay = this.#shipped !== shippedThen && (opened?.origin ?? "sample") === "sample";
-      if (role === "student") {
-        studentWentBack(this.#folders.student?.taken ?? {}, opened?.taken ?? {});
-        this.#openedStudent = gaveWay ? null : openedFirst;
-      }
+      const had = this.#folders.student?.taken ?? {};
+      if (role === "student") this.#openedStudent = gaveWay ? null : openedFirst;
       this.#setFolder(role, gaveWay ? null : opened);
+      if (role === "student") studentWentBack(had, opened?.taken ?? {});
       await this.ensureTokenizers();
       setUi((ui) => ({ models: { ...ui.models, [role]: null }, scores: gaveWay ? {} : scores }));
       if (wasOpen) await this.ensure(role);
@@ -436,8 +435,9 @@ export class Models {
     try {
       checkAtRest("revert to the loaded student");
       const goBack = this.#wayBack("student");
-      studentWentBack(this.#folders.student?.taken ?? {}, this.#openedStudent?.taken ?? {});
+      const had = this.#folders.student?.taken ?? {};
       this.#setFolder("student", this.#openedStudent);
+      studentWentBack(had, this.#openedStudent?.taken ?? {});
       this.studentLost();
       await this.ensure("student");
       undoList.offer("The student is as it was opened", goBack, "student");
