@@ -2,6 +2,7 @@ import { renderToStaticMarkup } from "react-dom/server";
 import { expect, it } from "vitest";
 import { newRun } from "../runs/runs-store.ts";
 import { RunDetail } from "./run-detail.tsx";
+import { RunStateLine } from "./run-state.tsx";
 
 const FAULT = "the device was lost";
 const run = {
@@ -33,4 +34,13 @@ it("has no more episodes per step than the run trains on", () => {
       ?.replace(/<[^>]*>/g, "");
   expect(perStep({})).toBe("32 episodes");
   expect(perStep({ episode_ids: ["e_1"] })).toBe("1 episode");
+});
+
+it("calls a run stopped that ended after its step, and cancelled that did not", () => {
+  const end = (...types: ("stopped" | "start")[]): string => {
+    const events = types.map((type) => ({ type, time: null })) as unknown as typeof run.events;
+    return renderToStaticMarkup(<RunStateLine run={{ ...run, state: "cancelled", events }} />);
+  };
+  expect(end("stopped")).toContain("</span> stopped");
+  expect(end("stopped", "start")).toContain("</span> cancelled");
 });

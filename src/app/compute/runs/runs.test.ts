@@ -96,7 +96,9 @@ describe("events into figures", () => {
     };
     const { points, total, done } = fold([start(null), ...STAGES, rollout, scored(1), updated(1)]);
     expect({ total, done }).toEqual({ total: 4, done: 1 });
-    expect(points[0]).toMatchObject({ loss: 1, teacherTokens: 200, studentTokens: 100, success: 0.25 });
+    expect(points[0]).toMatchObject({
+      ...{ loss: 1, teacherTokens: 200, studentTokens: 100, success: 0.25, rolloutPolicy: "current" },
+    });
   });
 
   it("is done with a checkpoint that is written after the run's end", () => {

@@ -140,7 +140,7 @@ describe("a run of the page", () => {
     expect(api.stop).toHaveBeenCalledOnce();
     trained.resolve({ ...RESULT, finished: false });
     await run;
-    expect(listed()).toEqual([["cancelled", "stopped after its step"]]);
+    expect(listed()).toEqual([["cancelled", null]]);
     expect(models.studentTrained).toHaveBeenCalledOnce();
   });
 

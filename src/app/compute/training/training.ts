@@ -205,7 +205,7 @@ export class StudentTraining {
       await trained;
       await kept.keepTrained(plan.id, done);
       if (!isLatest()) return;
-      runs.end(plan.id, finished ? "done" : "cancelled", finished ? null : "stopped after its step");
+      runs.end(plan.id, finished ? "done" : "cancelled", null);
       patchTraining({ status: "idle", work: null, message: { kind: "info", text } });
     } catch (error) {
       if (!isLatest()) return;

@@ -1,7 +1,7 @@
 /** Events into figures: one pure function for runs of the page and of the worker. */
 import { spentWords } from "../../../../core/loop/budget.ts";
 import type { LoopEvent } from "../../../../protocol/loop-event.ts";
-import type { Figures, Mark, RunPoint } from "../run.ts";
+import { type Figures, type Mark, NOTHING_PENDING, type RunPoint } from "../run.ts";
 
 /** An event and when it came, in ISO 8601, where that is known. */
 export type TimedEvent = LoopEvent & { time?: string | null };
@@ -45,11 +45,7 @@ function foldInto(figures: Figures, event: TimedEvent): Figures {
       return { ...figures, stages, epoch: { batches: event.batches, repeating: event.repeating ?? 0 } };
     }
     case "step":
-      return {
-        ...figures,
-        work: null,
-        pending: { teacherTokens: 0, teacherSeconds: 0, success: null },
-      };
+      return { ...figures, work: null, pending: NOTHING_PENDING };
     case "rollout": {
       const success = event.episodes === 0 ? null : event.successes / event.episodes;
       return { ...figures, pending: { ...figures.pending, success } };
@@ -65,11 +61,9 @@ function foldInto(figures: Figures, event: TimedEvent): Figures {
       };
     }
     case "scored": {
-      const { contextTokens: teacherTokens, seconds } = event;
-      return {
-        ...figures,
-        pending: { ...figures.pending, teacherTokens, teacherSeconds: numberOf(seconds) },
-      };
+      const { contextTokens: teacherTokens, seconds, rolloutPolicy = null } = event;
+      const teacherSeconds = numberOf(seconds);
+      return { ...figures, pending: { ...figures.pending, teacherTokens, teacherSeconds, rolloutPolicy } };
     }
     case "updated":
       return withPoint(figures, event);
