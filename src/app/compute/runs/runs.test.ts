@@ -108,6 +108,15 @@ describe("events into figures", () => {
     expect(fold([{ type: "checkpoint", step: 2, stage: 0, epoch: 0, batch: 1 }], ended).work).toBeNull();
   });
 
+  it("calls the student of a run that goes on as it was called first", () => {
+    const resumed = { ...start(1), student: { ...MODEL, model: "step 1", adapter: "another" } } as TrainEvent;
+    expect(fold([start(null), ...STAGES, updated(1), resumed]).start?.student).toMatchObject({
+      ...{ model: "m", adapter: "another" },
+    });
+    // A run that began anew, or whose first start is not known, is what it says.
+    expect(fold([resumed]).start?.student.model).toBe("step 1");
+  });
+
   it("takes back steps after the checkpoint that a run went on from, and marks the place", () => {
     const figures = fold([start(null), ...STAGES, updated(1), updated(2), start(1), ...STAGES, updated(2)]);
     expect(figures.points.map(({ step }) => step)).toEqual([1, 2]);

@@ -6,6 +6,8 @@ import { type Figures, type Mark, NOTHING_PENDING, type RunPoint } from "../run.
 /** An event and when it came, in ISO 8601, where that is known. */
 export type TimedEvent = LoopEvent & { time?: string | null };
 
+type Start = Extract<LoopEvent, { type: "start" }>;
+
 /** The figures after one more event. Steps that a run takes again, after a checkpoint, replace what they were before. */
 export function foldEvent(figures: Figures, event: TimedEvent): Figures {
   return foldEvents(figures, [event]);
@@ -31,7 +33,7 @@ function foldInto(figures: Figures, event: TimedEvent): Figures {
       const marks = again
         ? [...kept.marks, { step: from, kind: "resumed" as const, text: `went on after step ${from}`, at }]
         : kept.marks;
-      return { ...kept, marks, total: event.steps, done: from, start: event, work: null };
+      return { ...kept, marks, total: event.steps, done: from, start: begun(event, figures), work: null };
     }
     case "stage": {
       const stages = [...figures.stages];
@@ -137,6 +139,12 @@ function withPoint(figures: Figures, event: Extract<LoopEvent, { type: "updated"
   const points = upTo(figures.points, step - 1);
   points.push(point);
   return { ...figures, points, done: step };
+}
+
+/** A run that goes on reads its student from a checkpoint, whose folder says nothing: it is called as it was first. */
+function begun(event: Start, { start: first }: Figures): Start {
+  if (event.resumedFrom === null || first === null) return event;
+  return { ...event, student: { ...event.student, model: first.student.model } };
 }
 
 /** What JSON could not write as a number was none. */
