@@ -42,8 +42,8 @@ export interface Opened {
   run?: string;
 }
 
-/** The run of this page that made the present student; null where none did. */
-export const useStudentRun = create<{ id: string | null }>(() => ({ id: null }));
+/** The run of this page that made the present student, null where none did, and the student's optimizer steps. */
+export const useStudentRun = create<{ id: string | null; steps: number }>(() => ({ id: null, steps: 0 }));
 
 /** Each role's model of the user's own, also while it waits to be opened on the device; null where it has none. */
 export const useOwnModels = create<Record<Role, Opened | null>>(() => ({ teacher: null, student: null }));
@@ -222,7 +222,7 @@ export class Models {
   #setFolder(role: Role, opened: Opened | null): void {
     this.#folders[role] = opened;
     delete this.#before[role];
-    if (role === "student") useStudentRun.setState({ id: opened?.run ?? null });
+    if (role === "student") useStudentRun.setState({ id: opened?.run ?? null, steps: opened?.steps ?? 0 });
     useOwnModels.setState({ [role]: opened?.origin === "own" ? opened : null });
   }
 

@@ -5,7 +5,8 @@ import type { LoopEvent } from "../../../protocol/loop-event.ts";
 import type { Launched } from "./worker-answers.ts";
 
 /** Where a run computes; `target` is one of the worker's. */
-export type Where = "page" | "worker" | "target";
+export const WHERES = ["page", "worker", "target"] as const;
+export type Where = (typeof WHERES)[number];
 
 /** One optimizer step. Figures are of the student before the update; docs/training.md says what each one is. */
 export interface RunPoint {
