@@ -91,7 +91,7 @@ test("a run is set up, read as a script, launched, followed, fetched, and its st
     await expect(page.getByTestId("launched")).toContainText("attempt 1: ended by its budget", {
       timeout: MODEL_TIME,
     });
-    await expect(detail(page)).toContainText("▢ cancelled · step 0 of 1");
+    await expect(detail(page)).toContainText("▢ stopped · step 0 of 1");
     await expect(detail(page)).toContainText(
       /after step 0: ended by its budget: \S+ of 1e-7 hours are spent/,
     );

@@ -144,12 +144,12 @@ test("a run on the worker is stopped after its step, goes on, and is cancelled",
     timeout: MODEL_TIME,
   });
   await detail(page).getByRole("button", { name: "Stop after this step" }).click();
-  await expect(detail(page)).toContainText("▢ cancelled", { timeout: MODEL_TIME });
+  await expect(detail(page)).toContainText("▢ stopped", { timeout: MODEL_TIME });
   await page.reload();
   await page.keyboard.press("6");
   const row = page
     .getByTestId("run-list")
-    .getByRole("row", { name: /cancelled/ })
+    .getByRole("row", { name: /stopped/ })
     .first();
   await row.getByRole("link").click();
   await detail(page).getByLabel("Memory limit, GiB").fill("4");
@@ -358,7 +358,7 @@ test("the header of every view shows what is running, and can end it", async ({ 
   await expect(atWork).toHaveCount(0, { timeout: MODEL_TIME });
   await page.keyboard.press("6");
   await expect(page.getByTestId("run-list").getByRole("row", { name: /this page/ })).toContainText(
-    "▢ cancelled",
+    "▢ stopped",
   );
 });
 
@@ -390,7 +390,7 @@ test("a run has one tab: the others follow it, end it, and go on with it only wh
   await expect(page.getByTestId("run-message")).toContainText(/Stopped after \d+ of 901 steps/, {
     timeout: MODEL_TIME,
   });
-  await expect(run).toContainText("▢ cancelled");
+  await expect(run).toContainText("▢ stopped");
   // It is free, and goes on here; now the first tab follows.
   await run.getByRole("button", { name: "Resume" }).click();
   await expect(detail(page)).toContainText("▶ running · in another tab", { timeout: MODEL_TIME });

@@ -291,10 +291,10 @@ plain(
       worker = await startWorker(data, "--port", port);
       await expect(detail(page)).toContainText(/went on after step \d+/, { timeout: MODEL_TIME });
       await detail(page).getByRole("button", { name: "Stop after this step" }).click();
-      await expect(detail(page)).toContainText("▢ cancelled", { timeout: MODEL_TIME });
+      await expect(detail(page)).toContainText("▢ stopped", { timeout: MODEL_TIME });
 
       const all = steps(metrics);
-      await expect(detail(page)).toContainText(`cancelled · step ${all.length} of 901`);
+      await expect(detail(page)).toContainText(`stopped · step ${all.length} of 901`);
       const download = page.waitForEvent("download");
       await page.getByRole("button", { name: "CSV" }).click();
       const [head, ...lines] = (await readFile(await (await download).path(), "utf8")).trim().split("\n");

@@ -82,7 +82,11 @@ const loopEvent = z.discriminatedUnion("type", [
     steps: count,
   }),
   z.object({ type: z.literal("bridged"), ...at, accepted: count, refused: count, invalid: count }),
-  z.object({ type: z.literal("scored"), ...at, contextTokens: count, seconds: figure }),
+  z.object({
+    ...{ type: z.literal("scored"), ...at, contextTokens: count, seconds: figure },
+    // Runs of an earlier version may not have told it.
+    rolloutPolicy: z.enum(["recorded", "current", "mixed"]).optional(),
+  }),
   z.object({
     type: z.literal("updated"),
     ...at,

@@ -6,6 +6,7 @@
 import { countOf } from "../../core/plural.ts";
 import type { Notice, Progress } from "../base/notice.ts";
 import { shownName, shownText } from "../base/text/shown-text.ts";
+import { useEpisodeInFront } from "../compute/games/play-mode.ts";
 import { stopOpening } from "../compute/open/open.ts";
 import { setUi, useUi } from "../compute/store.ts";
 import { undoList, useUndo } from "../data/undo.ts";
@@ -60,10 +61,11 @@ function NoticeLine({ notice }: { notice: Notice }) {
 /** Undoes the change that a notice reports, while it is still the last one. */
 function UndoButton({ id }: { id: number | undefined }) {
   const last = useUndo(({ changes }) => changes.at(-1)?.id);
+  const gameHasKey = useEpisodeInFront();
   if (id === undefined || id !== last) return null;
   return (
     <button type="button" onClick={() => void undoList.undoLast()}>
-      Undo <span className="key">z</span>
+      Undo {!gameHasKey && <span className="key">z</span>}
     </button>
   );
 }

@@ -7,10 +7,12 @@ import { undoList, useUndo } from "../../data/undo.ts";
 import type { ComputeClient } from "../clients.ts";
 import type { KeptCheckpoint, KeptStudent } from "../runs/internal/page-archive.ts";
 import { keepRunCheckpoint } from "../runs/internal/run-checkpoints.ts";
+import { NO_FIGURES } from "../runs/run.ts";
 import { dropRun, newRun, putRun } from "../runs/runs-store.ts";
 import { getUi, IDLE_TRAINING, setUi } from "../store.ts";
 import {
   followStudent,
+  keepAsItIs,
   keepTrained,
   keptStudentOf,
   keptStudentsOf,
@@ -20,6 +22,7 @@ import {
   useKept,
 } from "./kept-student.ts";
 import { Models, useStudentRun } from "./models.ts";
+import { useTakenBack } from "./taken-back.ts";
 
 /** All its files are in memory. */
 type Kept = Omit<KeptCheckpoint, "files"> & { files: Map<string, Blob> };
@@ -126,6 +129,7 @@ async function reload(): Promise<void> {
   useUndo.setState({ changes: [] });
   useStudentRun.setState({ id: null });
   useKept.setState({ problem: null });
+  useTakenBack.setState({}, true);
   enter();
   leave = followStudent();
 }
@@ -176,7 +180,7 @@ describe("after a reload", () => {
     expect(shown()).toBe("sample/student");
     expect(present().student).toMatchObject({ origin: "sample", steps: 0 });
     // The tab has none of a run any more.
-    expect(tab.size).toBe(0);
+    expect(tab.has("gcopd-student")).toBe(false);
   });
 
   it("the way back is closed while a model is at work, and open again afterwards", async () => {
@@ -252,6 +256,47 @@ describe("after a reload", () => {
     expect(present().student).toMatchObject({ steps: 5, taken: { [RUN]: 5 } });
     expect(await weights(present().student!.folder)).toBe("checkpoint 5");
     expect(getUi().notice?.text).toContain("(5 optimizer steps) is here again");
+  });
+
+  it("steps that undo took back are not there again, though only later ones have a checkpoint", async () => {
+    for (const [steps, from] of [
+      [3, 3],
+      [5, 4],
+    ] as const) {
+      const figures = { ...NO_FIGURES, done: steps };
+      putRun(newRun({ id: RUN, where: "page", title: RUN, config: {}, figures }));
+      train(steps, `after ${steps}`);
+      for (let step = from; step <= steps; step++) await checkpoint(step);
+      await keepTrained(RUN, steps);
+    }
+    await undoList.undoLast();
+    await until(() => expect(archive.students.get(RUN)!.files).not.toBeNull());
+    await reload();
+    await until(() => expect(present().student).not.toBeNull());
+    expect(present().student).toMatchObject({ steps: 3, taken: { [RUN]: 3 }, run: RUN });
+    expect(await weights(present().student!.folder)).toBe("after 3");
+    const log = present().student!.folder.files.get("gcopd-runs.jsonl") as Blob;
+    expect((await log.text()).trim().split("\n")).toHaveLength(1);
+    expect(useTakenBack.getState()).toEqual({ [RUN]: 3 });
+    // The later ones stay with the run.
+    expect((await keptStudentsOf(RUN)).map(({ step }) => step)).toEqual([5, 4, 3]);
+
+    await undoList.undoLast();
+    expect(shown()).toBe("sample/student");
+    await reload();
+    await visit.models.ensure("student");
+    expect([shown(), useTakenBack.getState()]).toEqual(["sample/student", { [RUN]: 0 }]);
+  });
+
+  it("nor are those with which a run that had gone on was cancelled", async () => {
+    train(3);
+    await checkpoint(3);
+    await keepTrained(RUN, 3);
+    await checkpoint(4);
+    await keepAsItIs();
+    await reload();
+    await until(() => expect(present().student).not.toBeNull());
+    expect(present().student).toMatchObject({ steps: 3, taken: { [RUN]: 3 } });
   });
 
   it("a student that is not as it was written is not taken: the sample's stays, and a line says why", async () => {

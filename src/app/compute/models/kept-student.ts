@@ -6,6 +6,7 @@ import { create } from "zustand";
 import { InputError } from "../../../core/errors.ts";
 import { countOf } from "../../../core/plural.ts";
 import { faultNotice } from "../../base/faults.ts";
+import { remember, remembered } from "../../base/remembered.ts";
 import type { FolderFiles } from "../../data/files/blob-folder.ts";
 import { undoList } from "../../data/undo.ts";
 import { checkAtRest } from "../computing.ts";
@@ -21,12 +22,15 @@ import { getUi, setUi } from "../store.ts";
 import { RUNS_FILE } from "./internal/run-log.ts";
 import { models, type Opened, useStudentRun } from "./models.ts";
 import { sharedModel } from "./shared-model.ts";
+import { useTakenBack } from "./taken-back.ts";
 
 /** Why the present student is not kept, as the end of a sentence; null where it is, or belongs to no run. */
 export const useKept = create<{ problem: string | null }>(() => ({ problem: null }));
 
 /** Names the run whose student this tab has. */
 const KEY = "gcopd-student";
+/** Names the steps that were taken back in this tab. */
+const TAKEN_BACK = "gcopd-taken-back";
 
 /** Ids of opened students that are kept, since runs began with them. */
 const openedIds = new WeakMap<Opened, string>();
@@ -70,7 +74,7 @@ export async function noteStudentOf(run: string): Promise<void> {
   }
 }
 
-/** Keeps the student as a run has just made it: by the run's last checkpoint, or else by its own files. */
+/** Keeps a run's student after its step `done`: by the run's last checkpoint, or else by its own files. */
 export async function keepTrained(run: string, done: number): Promise<void> {
   const state = models.studentState();
   const { student } = state;
@@ -91,6 +95,12 @@ export async function keepTrained(run: string, done: number): Promise<void> {
   } catch (error) {
     if (useStudentRun.getState().id === run) useKept.setState({ problem: refusal(error) });
   }
+}
+
+/** Keeps the student as it is where its run took further steps that it does not have: undone, cancelled or lost. */
+export async function keepAsItIs(): Promise<void> {
+  const { run, taken = {} } = models.studentState().student ?? {};
+  if (run !== undefined && run in taken) await keepTrained(run, taken[run]!);
 }
 
 /** The student was saved elsewhere: nothing is lost with the page. */
@@ -127,7 +137,8 @@ export async function keptStudentsOf(run: string): Promise<KeptStudentOf[]> {
   const students = whole.map((checkpoint) => fromCheckpoint(kept, checkpoint));
   if (kept.files === null) return students;
   const own = { kept, folder: withLog(kept, kept.files), step: kept.taken[run] ?? null };
-  return [own, ...students.filter(({ step }) => step !== own.step)];
+  const all = [own, ...students.filter(({ step }) => step !== own.step)];
+  return all.sort((a, b) => (b.step ?? Infinity) - (a.step ?? Infinity));
 }
 
 function fromCheckpoint(kept: KeptStudent, { state, folder }: RunCheckpoint): KeptStudentOf {
@@ -186,7 +197,13 @@ async function restore(): Promise<void> {
 
 /** Gives the tab its student back, and notes which one it has for as long as the page lives. Returns the undo. */
 export function followStudent(): () => void {
+  useTakenBack.setState(JSON.parse(remembered(TAKEN_BACK, "tab") || "{}"), true);
   void restore();
+  const leaveTakenBack = useTakenBack.subscribe((steps) => {
+    remember(TAKEN_BACK, JSON.stringify(steps), "tab");
+    const { id } = useStudentRun.getState();
+    if (id !== null && id in steps) void keepAsItIs();
+  });
   const leave = useStudentRun.subscribe(({ id }) => {
     if (id === null) sessionStorage.removeItem(KEY);
     else sessionStorage.setItem(KEY, id);
@@ -204,6 +221,7 @@ export function followStudent(): () => void {
   addEventListener("beforeunload", ask);
   return () => {
     leave();
+    leaveTakenBack();
     leaveRuns();
     removeEventListener("beforeunload", ask);
   };

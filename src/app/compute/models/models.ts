@@ -42,8 +42,8 @@ export interface Opened {
   run?: string;
 }
 
-/** The run of this page that made the present student; null where none did. */
-export const useStudentRun = create<{ id: string | null }>(() => ({ id: null }));
+/** The run of this page that made the present student, null where none did, and the student's optimizer steps. */
+export const useStudentRun = create<{ id: string | null; steps: number }>(() => ({ id: null, steps: 0 }));
 
 /** Each role's model of the user's own, also while it waits to be opened on the device; null where it has none. */
 export const useOwnModels = create<Record<Role, Opened | null>>(() => ({ teacher: null, student: null }));
@@ -222,7 +222,7 @@ export class Models {
   #setFolder(role: Role, opened: Opened | null): void {
     this.#folders[role] = opened;
     delete this.#before[role];
-    if (role === "student") useStudentRun.setState({ id: opened?.run ?? null });
+    if (role === "student") useStudentRun.setState({ id: opened?.run ?? null, steps: opened?.steps ?? 0 });
     useOwnModels.setState({ [role]: opened?.origin === "own" ? opened : null });
   }
 
@@ -322,11 +322,10 @@ export class Models {
       checkAtRest("undo");
       // A shipped model gives way to that of the shipped library that is shown now, and so do its scores.
       const gaveWay = this.#shipped !== shippedThen && (opened?.origin ?? "sample") === "sample";
-      if (role === "student") {
-        studentWentBack(this.#folders.student?.taken ?? {}, opened?.taken ?? {});
-        this.#openedStudent = gaveWay ? null : openedFirst;
-      }
+      const had = this.#folders.student?.taken ?? {};
+      if (role === "student") this.#openedStudent = gaveWay ? null : openedFirst;
       this.#setFolder(role, gaveWay ? null : opened);
+      if (role === "student") studentWentBack(had, opened?.taken ?? {});
       await this.ensureTokenizers();
       setUi((ui) => ({ models: { ...ui.models, [role]: null }, scores: gaveWay ? {} : scores }));
       if (wasOpen) await this.ensure(role);
@@ -436,8 +435,9 @@ export class Models {
     try {
       checkAtRest("revert to the loaded student");
       const goBack = this.#wayBack("student");
-      studentWentBack(this.#folders.student?.taken ?? {}, this.#openedStudent?.taken ?? {});
+      const had = this.#folders.student?.taken ?? {};
       this.#setFolder("student", this.#openedStudent);
+      studentWentBack(had, this.#openedStudent?.taken ?? {});
       this.studentLost();
       await this.ensure("student");
       undoList.offer("The student is as it was opened", goBack, "student");

@@ -28,7 +28,7 @@ export const PURPOSES: Record<View, { title: string; shows: string }> = {
   training: {
     title: "Update a student, and watch it",
     shows:
-      "Update a student on its own episodes, first without evidence and then with it, and watch loss, gradient norm and token probabilities step by step. It is saved only when you say so.",
+      "Update a student on its own episodes, first without evidence and then with it, and watch loss, gradient norm and token probabilities step by step. Nothing is written to your disk until you save it; runs and their students stay in this browser.",
   },
   runs: {
     title: "Every run, on one chart",

@@ -4,6 +4,7 @@ import { useStudentRun } from "../models/models.ts";
 import { canResume } from "../runs/launches.ts";
 import type { Run } from "../runs/run.ts";
 import { cancelRun, removeRun, resumeRun, stopRun } from "../runs/run-actions.ts";
+import { lastSaid } from "./run-state.tsx";
 
 /** Asked before a run is removed. `isOpen`: its student is the one that is open. */
 export function removalQuestion({ title, launched }: Run, isOpen: boolean): string {
@@ -15,9 +16,9 @@ export function removalQuestion({ title, launched }: Run, isOpen: boolean): stri
 }
 
 /** Whether a run of the page has taken its steps: its student is only being kept, and nothing is left to end. */
-function isOver({ where, events }: Run): boolean {
-  const last = events.findLast(({ type }) => type !== "checkpoint")?.type;
-  return where === "page" && (last === "done" || last === "stopped");
+function isOver(run: Run): boolean {
+  const last = lastSaid(run);
+  return run.where === "page" && (last === "done" || last === "stopped");
 }
 
 /** What a run's state allows. */

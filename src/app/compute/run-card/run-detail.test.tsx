@@ -2,6 +2,7 @@ import { renderToStaticMarkup } from "react-dom/server";
 import { expect, it } from "vitest";
 import { newRun } from "../runs/runs-store.ts";
 import { RunDetail } from "./run-detail.tsx";
+import { RunStateLine } from "./run-state.tsx";
 
 const FAULT = "the device was lost";
 const run = {
@@ -52,4 +53,13 @@ it("says of a watched decision whether the run trains on its episode or on its t
   expect(watched({ trained: true, taskTrained: true })).toContain("the run trains on its episode");
   expect(watched({ taskTrained: true })).toContain("the run trains on its task");
   for (const known of [{ taskTrained: false }, {}]) expect(watched(known)).not.toContain("the run trains on");
+});
+
+it("calls a run stopped that ended after its step, and cancelled that did not", () => {
+  const end = (...types: ("stopped" | "start")[]): string => {
+    const events = types.map((type) => ({ type, time: null })) as unknown as typeof run.events;
+    return renderToStaticMarkup(<RunStateLine run={{ ...run, state: "cancelled", events }} />);
+  };
+  expect(end("stopped")).toContain("</span> stopped");
+  expect(end("stopped", "start")).toContain("</span> cancelled");
 });

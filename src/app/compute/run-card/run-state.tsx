@@ -17,11 +17,21 @@ const MARKS: Record<Run["state"], string> = {
   done: "✓",
 };
 
+/** What the loop of a run said last. */
+export const lastSaid = ({ events }: Run): Run["events"][number]["type"] | undefined =>
+  events.findLast(({ type }) => type !== "checkpoint")?.type;
+
+/** A run's state in a word: one that ended after its step was stopped, and not cancelled. */
+export function stateWord(run: Run): string {
+  if (run.state === "cancelled" && lastSaid(run) === "stopped") return "stopped";
+  return run.state === "cancelling" ? "ending" : run.state;
+}
+
 export function RunStateLine({ run }: { run: Run }) {
   const { state, stream, launched } = run;
   return (
     <span className={`run-state ${state}`}>
-      <span aria-hidden="true">{MARKS[state]}</span> {state === "cancelling" ? "ending" : state}
+      <span aria-hidden="true">{MARKS[state]}</span> {stateWord(run)}
       {stream === "lost" && !ENDED.includes(state) && " · not connected, trying again"}
       {launched?.unreached != null && !ENDED.includes(state) && notReached(launched)}
       {stream === "other-tab" && " · in another tab"}

@@ -26,7 +26,7 @@ it("counts what is left of a run by its steps, at least where a stage is still t
   const point = (step: number, seconds: number) => ({
     ...{ step, seconds, stage: 0, loss: 0, gradNorm: 0, clipFraction: 0, meanAdvantage: 0, rolloutKl: 0 },
     ...{ alignment: 0, tokens: 1, studentTokens: 1, teacherTokens: 1, teacherSeconds: 0 },
-    ...{ tokensPerSecond: 1, success: null },
+    ...{ tokensPerSecond: 1, success: null, rolloutPolicy: null },
   });
   const stage = { name: "vanilla", epochs: 1, steps: 4 };
   const points = [point(1, 1800), point(2, 5400)];

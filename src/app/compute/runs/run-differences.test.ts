@@ -23,6 +23,14 @@ it("names the keys in which configs differ, with their defaults, and no other", 
   expect(differences([run(a, common(a))])).toEqual([]);
 });
 
+it("takes no batch for larger than the episodes that there are", () => {
+  const of = (id: string, batch_size: number) =>
+    run(id, { ...common(id), batch_size, episode_ids: ["e_1", "e_2"] });
+  const [a, b] = ["train-00000000000a", "train-00000000000b"];
+  expect(differences([of(a, 4), of(b, 32)])).toEqual([]);
+  expect([...differences([of(a, 1), of(b, 32)])[0]!.values.values()]).toEqual(["1", "2"]);
+});
+
 it("compares configs that the schema refuses as they are written", () => {
   const found = differences([run("a", { unknown: [1, "x"] }), run("b", { unknown: [2] })]);
   expect(found.map(({ key, values }) => [key, ...values.values()])).toEqual([["unknown", "1, x", "2"]]);

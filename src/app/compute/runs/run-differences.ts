@@ -1,4 +1,5 @@
 /** What sets runs apart: the keys in which their configs differ, and which runs are one config with other seeds. */
+import type { TrainConfig } from "../../../core/loop/train-config.ts";
 import { CONFIG_FIELDS, checkConfig } from "./config-fields.ts";
 import type { Run } from "./run.ts";
 
@@ -11,9 +12,13 @@ export interface Difference {
   values: ReadonlyMap<string, string>;
 }
 
+/** How many episodes, or live tasks, a step takes: no more than there are. */
+export const perStep = ({ batch_size: batch, episode_ids: ids, environment }: TrainConfig): number =>
+  environment === undefined && ids !== undefined ? Math.min(batch, ids.length) : batch;
+
 const flattened = new WeakMap<object, ReadonlyMap<string, string>>();
 
-/** A config as text by key, `settings.clip` inside, with the defaults of what it leaves out. */
+/** A config as text by key, `settings.clip` inside, with the defaults of what it leaves out, and what a step can take of its batch. */
 function configValues({ id, config }: Asked): ReadonlyMap<string, string> {
   const known = flattened.get(config);
   if (known !== undefined) return known;
@@ -24,7 +29,9 @@ function configValues({ id, config }: Asked): ReadonlyMap<string, string> {
     // What is sent for a run lies in a folder of its own: the path says nothing but the id.
     else values.set(key, textOf(value).replaceAll(id, "RUN"));
   };
-  add(checkConfig(config).config ?? config, "");
+  const { config: read } = checkConfig(config);
+  add(read ?? config, "");
+  if (read !== null) values.set("batch_size", String(perStep(read)));
   values.delete("$schema");
   flattened.set(config, values);
   return values;

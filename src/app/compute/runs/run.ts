@@ -1,10 +1,12 @@
 /** A training run as the page shows it, wherever it runs: what was asked for, its state, and its figures by step. */
+import type { RolloutPolicy } from "../../../core/loop/rows.ts";
 import type { JobState } from "../../../protocol/job-state.ts";
 import type { LoopEvent } from "../../../protocol/loop-event.ts";
 import type { Launched } from "./worker-answers.ts";
 
 /** Where a run computes; `target` is one of the worker's. */
-export type Where = "page" | "worker" | "target";
+export const WHERES = ["page", "worker", "target"] as const;
+export type Where = (typeof WHERES)[number];
 
 /** One optimizer step. Figures are of the student before the update; docs/training.md says what each one is. */
 export interface RunPoint {
@@ -30,6 +32,8 @@ export interface RunPoint {
   tokensPerSecond: number;
   /** Share of the episodes played again that were successful; null where recorded responses are read. */
   success: number | null;
+  /** How the batch's rollout policy p_old is known; null where a run of an earlier version did not tell it. */
+  rolloutPolicy: RolloutPolicy | null;
 }
 
 /** Something that happened between two steps and that a curve does not show. */
@@ -79,8 +83,12 @@ export interface Figures {
   /** Models and device of the latest start. */
   start: Extract<LoopEvent, { type: "start" }> | null;
   /** What is known of the present step before its update. */
-  pending: { teacherTokens: number; teacherSeconds: number; success: number | null };
+  pending: Pick<RunPoint, "teacherTokens" | "teacherSeconds" | "success" | "rolloutPolicy">;
 }
+
+export const NOTHING_PENDING: Figures["pending"] = {
+  ...{ teacherTokens: 0, teacherSeconds: 0, success: null, rolloutPolicy: null },
+};
 
 export const NO_FIGURES: Figures = {
   points: [],
@@ -94,7 +102,7 @@ export const NO_FIGURES: Figures = {
   stages: [],
   work: null,
   start: null,
-  pending: { teacherTokens: 0, teacherSeconds: 0, success: null },
+  pending: NOTHING_PENDING,
 };
 
 export interface Run {

@@ -3,6 +3,7 @@ import { create } from "zustand";
 import type { Files } from "../../../protocol/files.ts";
 import type { LoopEvent } from "../../../protocol/loop-event.ts";
 import type { ScienceWorldInfo } from "../../../simulator/session-contract.ts";
+import { remember, remembered } from "../../base/remembered.ts";
 import type { TrainingState } from "../store.ts";
 import { foldEvents } from "./internal/fold.ts";
 import { type Figures, NO_FIGURES, type Run } from "./run.ts";
@@ -24,18 +25,25 @@ export interface WorkerState {
 interface RunsState {
   runs: Readonly<Record<string, Run>>;
   worker: WorkerState;
-  /** The run that was started last here. */
+  /** The run that was started last in this tab. */
   latest: string | null;
   /** Runs of earlier visits were read. */
   restored: boolean;
 }
 
+/** Names the latest run over a reload. */
+const LATEST = "gcopd-latest-run";
+
 export const useRuns = create<RunsState>(() => ({
   runs: {},
   worker: { status: "asking", problem: null, device: "", files: null, simulator: null, scoreJobs: [] },
-  latest: null,
+  latest: remembered(LATEST, "tab") || null,
   restored: false,
 }));
+
+useRuns.subscribe(({ latest }, before) => {
+  if (latest !== before.latest) remember(LATEST, latest ?? "", "tab");
+});
 
 export const getRuns = useRuns.getState;
 

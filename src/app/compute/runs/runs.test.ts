@@ -96,7 +96,9 @@ describe("events into figures", () => {
     };
     const { points, total, done } = fold([start(null), ...STAGES, rollout, scored(1), updated(1)]);
     expect({ total, done }).toEqual({ total: 4, done: 1 });
-    expect(points[0]).toMatchObject({ loss: 1, teacherTokens: 200, studentTokens: 100, success: 0.25 });
+    expect(points[0]).toMatchObject({
+      ...{ loss: 1, teacherTokens: 200, studentTokens: 100, success: 0.25, rolloutPolicy: "current" },
+    });
   });
 
   it("is done with a checkpoint that is written after the run's end", () => {
@@ -104,6 +106,15 @@ describe("events into figures", () => {
     const ended = foldEvents(NO_FIGURES, [{ type: "done", step: 2 }, work]);
     expect([ended.done, ended.work?.what]).toEqual([2, "checkpoint"]);
     expect(fold([{ type: "checkpoint", step: 2, stage: 0, epoch: 0, batch: 1 }], ended).work).toBeNull();
+  });
+
+  it("calls the student of a run that goes on as it was called first", () => {
+    const resumed = { ...start(1), student: { ...MODEL, model: "step 1", adapter: "another" } } as TrainEvent;
+    expect(fold([start(null), ...STAGES, updated(1), resumed]).start?.student).toMatchObject({
+      ...{ model: "m", adapter: "another" },
+    });
+    // A run that began anew, or whose first start is not known, is what it says.
+    expect(fold([resumed]).start?.student.model).toBe("step 1");
   });
 
   it("takes back steps after the checkpoint that a run went on from, and marks the place", () => {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { librarySummary, taskSummary } from "../../../../test/support/summaries.ts";
 import { configuredMethod } from "../../../core/loop/configured-method.ts";
 import { namedFiles } from "../../../core/loop/train-config.ts";
@@ -377,4 +377,27 @@ describe("a live run", () => {
     expect(environmentsAt("page", "evaluate.environment")).not.toContain("scienceworld");
     expect(environmentsAt("worker", "evaluate.environment")).toContain("scienceworld");
   });
+});
+
+it("the form is there again after a reload of its tab, but for the id of the next run", async () => {
+  const tab = new Map<string, string>();
+  vi.stubGlobal("sessionStorage", {
+    getItem: (key: string) => tab.get(key) ?? null,
+    setItem: (key: string, value: string) => void tab.set(key, value),
+  });
+  const visit = async () => {
+    vi.resetModules();
+    return import("./training-form.ts");
+  };
+  const before = await visit();
+  before.choosePreset("sample");
+  before.setTrainingForm({ data: "task", passes: ["3", "0"] });
+  const { nextId, ...form } = before.trainingForm();
+  const after = await visit();
+  expect(after.trainingForm()).toMatchObject(form);
+  expect(after.trainingForm().nextId).not.toBe(nextId);
+  // As another version of the page may have kept it.
+  for (const [key, kept] of tab) tab.set(key, kept.replace('"task"', '"tasks"'));
+  expect((await visit()).trainingForm()).toMatchObject({ data: "episode", passes: ["1", "1"] });
+  vi.unstubAllGlobals();
 });

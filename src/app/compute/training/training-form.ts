@@ -1,4 +1,5 @@
 /** What the training form says: kept outside the view, so that the key `u` and the button do the same. */
+import { z } from "zod";
 import { create } from "zustand";
 import { configuredMethod, namedSchedule } from "../../../core/loop/configured-method.ts";
 import { ENVIRONMENT_NAMES, type EnvironmentName } from "../../../core/loop/live-config.ts";
@@ -6,12 +7,13 @@ import { type TrainConfig, trainConfigSchema } from "../../../core/loop/train-co
 import { METHOD_IDS, METHODS, type Method, methodSelection, type Stage } from "../../../core/method/index.ts";
 import { isOneOf } from "../../../core/one-of.ts";
 import type { Selection } from "../../../core/retrieval/selection.ts";
+import { remember, remembered } from "../../base/remembered.ts";
 import type { LibrarySummary } from "../../data/model.ts";
 import { navigate } from "../../data/navigate.ts";
 import type { Place } from "../../url/place.ts";
 import { controlsOf, NO_CONTROLS, selectionOf, selectionWords, whatIfWords } from "../../url/what-if.ts";
 import { configField, configOf } from "../runs/config-fields.ts";
-import type { Where } from "../runs/run.ts";
+import { WHERES, type Where } from "../runs/run.ts";
 import { newRunId } from "../runs/runs-store.ts";
 import { getUi } from "../store.ts";
 
@@ -43,6 +45,17 @@ export interface TrainingForm {
   nextId: string;
 }
 
+/** Where the tab keeps the form over a reload. */
+const KEPT = "gcopd-training-form";
+/** What is kept of it: the next run has an id of its own in every tab. An earlier version of the page may have kept another form. */
+const keptSchema = z
+  .object({
+    ...{ where: z.enum(WHERES), target: z.string(), name: z.string(), data: z.enum(DATA_CHOICES) },
+    ...{ games: z.enum(GAMES_CHOICES), passes: z.array(z.string()), texts: z.record(z.string(), z.string()) },
+  })
+  .partial()
+  .catch({});
+
 export const useTrainingForm = create<TrainingForm>(() => ({
   where: "page",
   target: "",
@@ -51,8 +64,10 @@ export const useTrainingForm = create<TrainingForm>(() => ({
   games: "open",
   passes: ["1", "1"],
   texts: { method: "gc-opd" },
+  ...keptSchema.parse(JSON.parse(remembered(KEPT, "tab") || "{}")),
   nextId: newRunId("train"),
 }));
+useTrainingForm.subscribe((form) => remember(KEPT, JSON.stringify(form), "tab"));
 
 export const trainingForm = useTrainingForm.getState;
 export const setTrainingForm = useTrainingForm.setState;

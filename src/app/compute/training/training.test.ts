@@ -80,7 +80,11 @@ beforeEach(() => {
       planTraining: async () => PLANNED,
       sameInputs: vi.fn(async () => ({ library: "l", own: null, differing: [] })),
     }),
-    kept: fake<Clients["kept"]>({ noteStudentOf: async () => undefined, keepTrained: async () => undefined }),
+    kept: fake<Clients["kept"]>({
+      noteStudentOf: async () => undefined,
+      keepTrained: async () => undefined,
+      keepAsItIs: vi.fn(async () => undefined),
+    }),
     there: fake<Clients["there"]>({ start: vi.fn() }),
     scoring: fake<Clients["scoring"]>({ cancel: vi.fn(async () => undefined) }),
     library: () => fake({}),
@@ -136,7 +140,7 @@ describe("a run of the page", () => {
     expect(api.stop).toHaveBeenCalledOnce();
     trained.resolve({ ...RESULT, finished: false });
     await run;
-    expect(listed()).toEqual([["cancelled", "stopped after its step"]]);
+    expect(listed()).toEqual([["cancelled", null]]);
     expect(models.studentTrained).toHaveBeenCalledOnce();
   });
 
@@ -159,6 +163,8 @@ describe("a run of the page", () => {
     await training.stop();
     await training.stop();
     expect([under().status, listed(), owned.size]).toEqual(["idle", [["cancelled", null]], 0]);
+    // Its checkpoints may have steps that the student does not.
+    expect(clients.kept.keepAsItIs).toHaveBeenCalledOnce();
     trained.resolve(RESULT);
     await run;
     expect(models.studentTrained).not.toHaveBeenCalled();
@@ -242,6 +248,7 @@ describe("a run of the page", () => {
     trained.reject(new DeviceError("the device was lost", "lost"));
     await run;
     expect(models.studentLost).toHaveBeenCalledOnce();
+    expect(clients.kept.keepAsItIs).toHaveBeenCalledOnce();
     expect(models.endWorker).toHaveBeenCalledOnce();
     expect(under()).toMatchObject({
       ...{ status: "idle", message: { kind: "error", text: expect.stringContaining("the device was lost") } },

@@ -205,7 +205,7 @@ export class StudentTraining {
       await trained;
       await kept.keepTrained(plan.id, done);
       if (!isLatest()) return;
-      runs.end(plan.id, finished ? "done" : "cancelled", finished ? null : "stopped after its step");
+      runs.end(plan.id, finished ? "done" : "cancelled", null);
       patchTraining({ status: "idle", work: null, message: { kind: "info", text } });
     } catch (error) {
       if (!isLatest()) return;
@@ -218,6 +218,7 @@ export class StudentTraining {
       const then = wasKeeping ? NOT_KEPT : UNCHANGED;
       const fault = isAbort(error) ? null : `${describeFault(error).replace(/\.$/, "")}. ${then}`;
       if (id !== null) runs.end(id, fault === null ? "cancelled" : "failed", fault);
+      void kept.keepAsItIs();
       const message = fault === null ? CANCELLED : ({ kind: "error", text: fault } as const);
       patchTraining({ status: "idle", work: null, message });
     }
@@ -249,7 +250,7 @@ export class StudentTraining {
   /** Ends the run after the present step; asked again, at once, and the run's steps are lost. */
   async stop(): Promise<void> {
     const { training } = getUi();
-    const { models, runs } = this.clients;
+    const { models, runs, kept } = this.clients;
     const isLatest = this.#turns.present();
     const id = this.#present;
     if (training.status === "running") {
@@ -265,6 +266,7 @@ export class StudentTraining {
     if (!(await models.stopWork(goesOn))) return;
     this.#turns.end();
     if (id !== null) runs.end(id, "cancelled", null);
+    void kept.keepAsItIs();
     patchTraining({ status: "idle", work: null, message: CANCELLED });
   }
 }

@@ -47,6 +47,17 @@ const policy = (id: string, title: string, onward: boolean): Action => ({
   run: () => void playPolicy.start(usePlay.getState().policy, onward),
 });
 
+export const UNDO_DECISION = {
+  id: "undo-decision",
+  title: "Take the last decision of the game back",
+  group: "Play",
+  words: "undo step",
+  blocked: needs(anEpisode, aFreeGame, () =>
+    usePlay.getState().episode?.decisions.length === 0 ? "nothing was decided yet" : null,
+  ),
+  run: () => void player.undo(),
+} as const satisfies Action;
+
 export const PLAY: readonly Action[] = [
   {
     id: "play-on",
@@ -91,16 +102,7 @@ export const PLAY: readonly Action[] = [
     blocked: needs(anEpisode, noModelAtWork),
     run: () => void player.reset(),
   },
-  {
-    id: "undo-decision",
-    title: "Take the last decision of the game back",
-    group: "Play",
-    words: "undo step",
-    blocked: needs(anEpisode, noModelAtWork, () =>
-      usePlay.getState().episode?.decisions.length === 0 ? "nothing was decided yet" : null,
-    ),
-    run: () => void player.undo(),
-  },
+  UNDO_DECISION,
   policy("policy-step", "Let a model make one decision in the game", false),
   policy("policy-on", "Let a model play the game on", true),
   {

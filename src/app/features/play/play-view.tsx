@@ -116,7 +116,7 @@ function EpisodePanel() {
           disabled={episode === null || episode.decisions.length === 0 || busy || playing}
           onClick={() => void player.undo()}
         >
-          Undo
+          Undo <span className="key">z</span>
         </button>
       </div>
       <div className="play-body">

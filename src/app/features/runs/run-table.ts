@@ -2,6 +2,7 @@
 import { create } from "zustand";
 import { shownName } from "../../base/text/shown-text.ts";
 import { figureText } from "../../compute/run-card/figures.ts";
+import { stateWord } from "../../compute/run-card/run-state.tsx";
 import { shortTitleOf } from "../../compute/runs/field-control.tsx";
 import type { Run } from "../../compute/runs/run.ts";
 import { configKey, type Difference, differences } from "../../compute/runs/run-differences.ts";
@@ -28,7 +29,7 @@ const whereOf = ({ where, launched }: Run): string =>
 const RUN_COLUMNS: readonly Column[] = [
   { key: "run", title: "run", isNumber: false, text: ({ title }) => title, value: ({ title }) => title },
   { key: "where", title: "where", isNumber: false, text: whereOf, value: whereOf },
-  { key: "state", title: "state", isNumber: false, text: ({ state }) => state, value: ({ state }) => state },
+  { key: "state", title: "state", isNumber: false, text: stateWord, value: stateWord },
 ];
 
 const FIGURE_COLUMNS: readonly Column[] = [

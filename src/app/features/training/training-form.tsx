@@ -341,11 +341,12 @@ export function FormLine() {
 /** Says that the run would begin with a student trained before, and not with the one that was opened; null where not. */
 function useTrainedStudent(): string | null {
   const student = useUi((ui) => ui.models.student);
-  const trained = useStudentRun((run) => run.id !== null);
+  const { id, steps: before } = useStudentRun();
   const named = useTrainingForm(({ where, texts }) => where !== "page" && !!texts.student?.trim());
-  if (named || !(trained || student?.origin === "updated")) return null;
-  const steps = student === null ? "" : ` (${countOf(student.steps, "optimizer step")})`;
-  return `Starts from the student that was trained here${steps}, not from the one that was opened.`;
+  if (named || (id === null && student?.origin !== "updated")) return null;
+  // Until the device has opened it, as after a reload, it has those that it was kept with.
+  const steps = countOf(student?.steps ?? before, "optimizer step");
+  return `Starts from the student that was trained here (${steps}), not from the one that was opened.`;
 }
 
 /** What the chosen method is, where it comes from, and which parts of it are uncertain. */

@@ -1,11 +1,13 @@
 /** Actions on the page itself. */
 
 import type { Action } from "../../compute/action.ts";
+import { isEpisodeInFront } from "../../compute/games/play-mode.ts";
 import { endTour, useTour } from "../../compute/open/tour-state.ts";
 import { scoringRuns } from "../../compute/scoring/score.ts";
 import { getUi, setUi } from "../../compute/store.ts";
 import { navigate } from "../../data/navigate.ts";
 import { undoList, useUndo } from "../../data/undo.ts";
+import { UNDO_DECISION } from "../../features/play/actions.ts";
 import { copyLink } from "../copy-link.ts";
 import { isTyping } from "../is-typing.ts";
 import { setShell, THEMES, type Theme, useShell } from "../shell-state.ts";
@@ -60,11 +62,13 @@ export const PAGE: readonly Action[] = [
     group: "Page",
     keys: ["z"],
     words: "take back restore",
-    blocked: () =>
-      useUndo.getState().changes.length === 0
+    blocked: (ui) => {
+      if (isEpisodeInFront()) return UNDO_DECISION.blocked(ui);
+      return useUndo.getState().changes.length === 0
         ? "there is nothing to undo here; to undo a what-if, go back in the browser"
-        : null,
-    run: () => void undoList.undoLast(),
+        : null;
+    },
+    run: () => (isEpisodeInFront() ? UNDO_DECISION.run() : void undoList.undoLast()),
   },
   {
     id: "copy-link",

@@ -19,6 +19,15 @@ it("folds what is 0 everywhere, and only where 0 is what one expects", () => {
   expect(quietReason("rolloutKl", [run({ rolloutKl: 1e-3 })])).toBeNull();
 });
 
+it("says that nothing was measured against a rollout policy that is the student itself", () => {
+  const none = run({ clipFraction: 0, rolloutKl: 0, rolloutPolicy: "current" });
+  const some = run({ clipFraction: 0, rolloutKl: 0, rolloutPolicy: "recorded" });
+  for (const key of ["clipFraction", "rolloutKl"] as const) {
+    expect(quietReason(key, [none])).toBe("not measured: the episodes carry no rollout log-probabilities");
+    expect(quietReason(key, [none, some])).toBe("0 at every step");
+  }
+});
+
 it("folds an advantage that is the loss with its sign turned", () => {
   const mirrored = run({ loss: 2, meanAdvantage: -2 }, { loss: 1, meanAdvantage: -1.0005 });
   expect(quietReason("meanAdvantage", [mirrored])).toBe("the loss with its sign turned");

@@ -17,6 +17,11 @@ export function quietReason(key: ShownFigure["key"], all: readonly Series[]): st
   const values = curves.flat().map(({ y }) => y);
   if (values.length === 0) return "no value yet";
   if (EXPECTED_ZERO.includes(key)) {
+    // p_old is the student itself then, and both are 0 by construction.
+    const isOwn = all
+      .flat()
+      .every(({ figures }) => figures.points.every((point) => point.rolloutPolicy === "current"));
+    if (isOwn) return "not measured: the episodes carry no rollout log-probabilities";
     const largest = values.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
     if (largest === 0) return "0 at every step";
     return largest < ROUNDING ? `at most ${numberText(largest)} at every step: rounding` : null;

@@ -7,6 +7,7 @@ import { Name } from "../../../base/text/name.tsx";
 import { shownName } from "../../../base/text/shown-text.ts";
 import { checkConfig } from "../../runs/config-fields.ts";
 import type { Run } from "../../runs/run.ts";
+import { perStep } from "../../runs/run-differences.ts";
 import { methodWords } from "../../training/training-form.ts";
 
 export function RunFacts({ run }: { run: Run }) {
@@ -27,7 +28,7 @@ export function RunFacts({ run }: { run: Run }) {
 }
 
 function factsOf(config: TrainConfig, { figures: { start }, where, launched }: Run): [string, string][] {
-  const { batch_size: batch, settings, seed, episode_ids: episodes, environment } = config;
+  const { settings, seed, episode_ids: episodes, environment } = config;
   const stages = configuredMethod(config).stages.filter(({ epochs }) => epochs > 0);
   const device = start === null ? "" : start.student.adapter || start.student.device;
   return [
@@ -45,12 +46,7 @@ function factsOf(config: TrainConfig, { figures: { start }, where, launched }: R
             ? episodes[0]!
             : countOf(episodes.length, "episode"),
     ],
-    [
-      "per step",
-      environment === undefined
-        ? countOf(Math.min(batch, episodes?.length ?? batch), "episode")
-        : countOf(batch, "task"),
-    ],
+    ["per step", countOf(perStep(config), environment === undefined ? "episode" : "task")],
     ["learning rate", trueMinus(String(settings.learning_rate))],
     ["seed", String(seed)],
     [

@@ -1,10 +1,12 @@
 /** Events into figures: one pure function for runs of the page and of the worker. */
 import { spentWords } from "../../../../core/loop/budget.ts";
 import type { LoopEvent } from "../../../../protocol/loop-event.ts";
-import type { Figures, Mark, RunPoint } from "../run.ts";
+import { type Figures, type Mark, NOTHING_PENDING, type RunPoint } from "../run.ts";
 
 /** An event and when it came, in ISO 8601, where that is known. */
 export type TimedEvent = LoopEvent & { time?: string | null };
+
+type Start = Extract<LoopEvent, { type: "start" }>;
 
 /** The figures after one more event. Steps that a run takes again, after a checkpoint, replace what they were before. */
 export function foldEvent(figures: Figures, event: TimedEvent): Figures {
@@ -31,7 +33,7 @@ function foldInto(figures: Figures, event: TimedEvent): Figures {
       const marks = again
         ? [...kept.marks, { step: from, kind: "resumed" as const, text: `went on after step ${from}`, at }]
         : kept.marks;
-      return { ...kept, marks, total: event.steps, done: from, start: event, work: null };
+      return { ...kept, marks, total: event.steps, done: from, start: begun(event, figures), work: null };
     }
     case "stage": {
       const stages = [...figures.stages];
@@ -45,11 +47,7 @@ function foldInto(figures: Figures, event: TimedEvent): Figures {
       return { ...figures, stages, epoch: { batches: event.batches, repeating: event.repeating ?? 0 } };
     }
     case "step":
-      return {
-        ...figures,
-        work: null,
-        pending: { teacherTokens: 0, teacherSeconds: 0, success: null },
-      };
+      return { ...figures, work: null, pending: NOTHING_PENDING };
     case "rollout": {
       const success = event.episodes === 0 ? null : event.successes / event.episodes;
       return { ...figures, pending: { ...figures.pending, success } };
@@ -65,11 +63,9 @@ function foldInto(figures: Figures, event: TimedEvent): Figures {
       };
     }
     case "scored": {
-      const { contextTokens: teacherTokens, seconds } = event;
-      return {
-        ...figures,
-        pending: { ...figures.pending, teacherTokens, teacherSeconds: numberOf(seconds) },
-      };
+      const { contextTokens: teacherTokens, seconds, rolloutPolicy = null } = event;
+      const teacherSeconds = numberOf(seconds);
+      return { ...figures, pending: { ...figures.pending, teacherTokens, teacherSeconds, rolloutPolicy } };
     }
     case "updated":
       return withPoint(figures, event);
@@ -143,6 +139,12 @@ function withPoint(figures: Figures, event: Extract<LoopEvent, { type: "updated"
   const points = upTo(figures.points, step - 1);
   points.push(point);
   return { ...figures, points, done: step };
+}
+
+/** A run that goes on reads its student from a checkpoint, whose folder says nothing: it is called as it was first. */
+function begun(event: Start, { start: first }: Figures): Start {
+  if (event.resumedFrom === null || first === null) return event;
+  return { ...event, student: { ...event.student, model: first.student.model } };
 }
 
 /** What JSON could not write as a number was none. */
