@@ -90,7 +90,7 @@ describe("an experiment", () => {
       fault,
       () => begin(() => write("out/part.json", '{"seed":1,"device":"cpu"}')),
       async () => {
-        const other = () => claim(at("out/part.json"), { seed: 2 });
+        const other = () => claim(at("out"), [{ name: "part", config: { seed: 2 } }]);
         await expect(other()).rejects.toThrow(InputError);
         files.disarm();
         expect(file()).toBe('{"seed":1,"device":"cpu"}');
