@@ -191,7 +191,7 @@ function parentOf(
   return {
     name: parent,
     seed,
-    config: same ? { ...split(own).others, ...split(there).schedule } : own,
+    config: same ? { ...own, ...split(there).schedule } : own,
     epochs: taken,
     parent: null,
   };
