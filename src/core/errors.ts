@@ -25,7 +25,7 @@ export class InputError extends Error {
 export class EnvironmentError extends InputError {}
 
 /**
- * Does a check of what a config file says; its faults name the file.
+ * Does a check of what a config file says; its faults name the file, where they name no other.
  *
  * @param part the path before the keys that the check names
  */
@@ -33,7 +33,7 @@ export function checkOf<T>(file: string, check: () => T, part = ""): T {
   try {
     return check();
   } catch (error) {
-    if (!(error instanceof InputError)) throw error;
+    if (!(error instanceof InputError) || error.where.file !== undefined) throw error;
     const { key } = error.where;
     throw new InputError(error.reason, {
       ...error.where,

@@ -13,7 +13,10 @@ export const FAULTED = {
     "src/cli/commands/index-file.ts",
     "src/cli/import-folder.ts",
   ],
-  "src/cli/experiment/disk-faults.test.ts": ["src/cli/experiment/grid-parts.ts"],
+  "src/cli/experiment/disk-faults.test.ts": [
+    "src/cli/experiment/grid-parts.ts",
+    "src/cli/experiment/part-config.ts",
+  ],
   "src/cli/live/disk-faults.test.ts": ["src/cli/live/play-run.ts", "src/cli/live/progress-log.ts"],
   "src/cli/train/run-faults.test.ts": [
     "src/cli/train/checkpoints.ts",

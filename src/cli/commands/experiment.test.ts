@@ -117,7 +117,9 @@ it("writes the tasks of a list into the configs of its parts", async () => {
   expect(wrong.err).toContain("wrong.txt, line 2: ");
   const other = await experiment({ ...config, environment });
   // The folder is of all tasks: it says so before anything is played.
-  expect(other.err).toContain("collect.json: this part began with another config");
+  expect(other.err).toContain(
+    "collect.json: this part began with another config: environment.tasks was absent, is [",
+  );
   const fresh = join(folder, "listed");
   const { code } = await runCli(
     ...["experiment", "--config", join(folder, "experiment.json"), "--out", fresh],
@@ -133,7 +135,7 @@ it("refuses another config for a folder that has begun, and leaves the parts' co
   const kept = read("train.json");
   const other = await experiment({ ...config, train: { ...config.train, seed: 7 } });
   expect(other.code).toBe(1);
-  expect(other.err).toContain("train.json: this part began with another config");
+  expect(other.err).toContain("train.json: this part began with another config: seed was 42, is 7;");
   expect(read("train.json")).toEqual(kept);
 });
 

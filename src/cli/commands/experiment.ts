@@ -24,7 +24,7 @@ import { planGrid, planText } from "../experiment/grid-plan.ts";
 import { resultsText, writeResults } from "../experiment/grid-results.ts";
 import { runGrid } from "../experiment/grid-run.ts";
 import { inThisProcess } from "../experiment/part.ts";
-import { claim, writeJson } from "../experiment/part-config.ts";
+import { begunRuns, claim, writeJson } from "../experiment/part-config.ts";
 import { type ReadExperiment, readExperiment } from "../experiment/read-experiment.ts";
 import { type Bounds, sideBySide } from "../experiment/side-by-side.ts";
 import { printLine, progress, writeOut } from "../io.ts";
@@ -112,23 +112,26 @@ async function run(options: Options): Promise<void> {
     const parts = experimentParts({ ...config, methods }, inside);
     checkOf(file, () => checkTrainConfig(parts.train), "train.");
     const tell = await inFolder(resolve(out ?? "."), async () => {
-      for (const [name, of] of Object.entries(parts)) await claim(inside(`${name}.json`), of);
+      await claim(
+        inside(""),
+        Object.entries(parts).map(([name, of]) => ({ name, config: of })),
+      );
       return runParts(parts, inside);
     });
     tell?.();
     return;
   }
   const grid = { ...config, methods };
+  const begun = begunRuns(inside);
   const parts = () =>
     new GridParts(
-      checkOf(file, () => experimentGrid(grid, inside)),
+      checkOf(file, () => experimentGrid(grid, inside, begun)),
       config.student,
       inside,
     );
   if (plan) {
-    const planned = await planGrid(grid, {
+    const planned = await planGrid(grid, parts(), {
       file,
-      inside,
       probe: probe === true ? grid.train.batch_size : probe,
     });
     if (out !== undefined) await inFolder(resolve(out), () => parts().claimKnown());
@@ -136,8 +139,10 @@ async function run(options: Options): Promise<void> {
     else printJsonLine(planned);
     return;
   }
-  const whole = parts();
+  // What is not sound makes no folder.
+  parts();
   const tell = await inFolder(resolve(out ?? "."), async () => {
+    const whole = parts();
     await whole.claimKnown();
     return compare(grid, whole, isBounded ? { atOnce: atOnce ?? 1, minutes, cards } : null);
   });

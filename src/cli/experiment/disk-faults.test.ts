@@ -12,7 +12,7 @@ import { experimentConfigSchema, experimentGrid, type GridConfig } from "../../c
 import { DiskCheckpoints } from "../train/checkpoints.ts";
 import { GridParts } from "./grid-parts.ts";
 import { carriedOut } from "./part.ts";
-import { claim } from "./part-config.ts";
+import { begunRuns, claim } from "./part-config.ts";
 import { sideBySide } from "./side-by-side.ts";
 
 /** Stands for the processes of an experiment's parts: each ends a moment later, with what it writes last in its folder. */
@@ -38,14 +38,45 @@ const { files, folder, orLine } = await diskFaults("gcopd-experiment-faults-");
 const { at, write, begin, contents, textOf, inside } = folder;
 
 describe("an experiment", () => {
-  const grid = () => {
+  const grid = (...methods: string[]) => {
     const inside = (name: string) => at("out", name);
     const given = experimentConfigSchema.parse(
-      gridConfig({ methods: ["opd"], seeds: [1], checkpoints: ["final", "best"], library: at("library") }),
+      gridConfig({
+        methods: ["opd"],
+        ...{ seeds: [1], library: "/library" },
+        // With more methods, those that have begun would choose the best among others.
+        checkpoints: methods.length > 0 ? ["final"] : ["final", "best"],
+      }),
     );
-    const methods: GridConfig["methods"] = [{ id: "opd" }];
-    return new GridParts(experimentGrid({ ...given, methods }, inside), given.student, inside);
+    const entries: GridConfig["methods"] = ["opd", ...methods].map((id) => ({ id }));
+    return new GridParts(
+      experimentGrid({ ...given, methods: entries }, inside, begunRuns(inside)),
+      given.student,
+      inside,
+    );
   };
+  it.each(FAULTS)("adds a method to one that has begun, through every %s", async (fault) => {
+    begin();
+    await grid().claimKnown();
+    const before = contents("out")!;
+    await grid("gc-opd").claimKnown();
+    const whole = contents("out")!;
+    expect(Object.keys(whole)).toContain("/parents/vanilla-seed-1.json");
+    expect(whole["/cells/opd-seed-1.json"]).toBe(before["/cells/opd-seed-1.json"]);
+    await files.each(
+      fault,
+      () =>
+        begin(() => {
+          for (const [name, content] of Object.entries(before)) write(`out${name}`, content);
+        }),
+      async () => {
+        await orLine(() => grid("gc-opd").claimKnown());
+        await grid("gc-opd").claimKnown();
+        expect(contents("out")).toEqual(whole);
+      },
+    );
+  });
+
   /** The success rates of the students after three steps: the second is the best. */
   const RATES = [0, 2, 1];
   const evaluated = (step: number) => {
@@ -90,7 +121,7 @@ describe("an experiment", () => {
       fault,
       () => begin(() => write("out/part.json", '{"seed":1,"device":"cpu"}')),
       async () => {
-        const other = () => claim(at("out/part.json"), { seed: 2 });
+        const other = () => claim(at("out"), [{ name: "part", config: { seed: 2 } }]);
         await expect(other()).rejects.toThrow(InputError);
         files.disarm();
         expect(file()).toBe('{"seed":1,"device":"cpu"}');

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { EvaluateConfig, ExperimentGrid, GridRun } from "../../core/loop/index.ts";
 import { isThere, onFileSync } from "../../node/file-error.ts";
 import { bestCheckpoint, keptCheckpoints } from "../train/checkpoints.ts";
-import { configFile, type GridPart } from "./part.ts";
+import type { GridPart } from "./part.ts";
 import { claim } from "./part-config.ts";
 
 /** The folder of an evaluation's part. */
@@ -74,13 +74,26 @@ export class GridParts {
     ];
   }
 
-  /** @throws InputError when a part began with another config, before anything runs */
-  async claimKnown(): Promise<void> {
-    for (const part of this.known()) await this.claim(part);
+  /** Evaluations of students that are known only once their run has ended. `step-*` stands for those after so many steps. */
+  later(): string[] {
+    const { runs, cells, checkpoints } = this.grid;
+    const labelsOf = (name: string) =>
+      checkpoints.flatMap((which) => {
+        if (typeof which === "object") return ["step-*"];
+        return which === "best" && cells.some(({ run }) => run === name) ? ["best"] : [];
+      });
+    return runs.flatMap(({ name: run }) =>
+      labelsOf(run).flatMap((label) => this.evaluations(run, { label, model: "" }).map(({ name }) => name)),
+    );
   }
 
-  claim({ name, config }: GridPart): Promise<void> {
-    return claim(this.inside(configFile(name)), config);
+  /** @throws InputError when a part began with another config, before anything is written or runs */
+  claimKnown(): Promise<void> {
+    return this.claim(...this.known());
+  }
+
+  claim(...parts: GridPart[]): Promise<void> {
+    return claim(this.inside(""), parts);
   }
 
   /** Runs of methods and seeds that the config no longer names. */

@@ -1,6 +1,6 @@
 /** What a comparison will need, before it starts: its parts with their commands, memory, episodes and, probed, GPU-hours. */
-import { join } from "node:path";
-import { checkOf, InputError } from "../../core/errors.ts";
+import { basename, join } from "node:path";
+import { InputError } from "../../core/errors.ts";
 import {
   COST_STAGES,
   type Cost,
@@ -39,6 +39,8 @@ export interface ProjectedCost extends Pick<Cost, "stage" | "device" | "gpus"> {
 
 export interface GridPlan {
   parts: { name: string; config: string; command: string }[];
+  /** Evaluations that follow: their students, and so their configs, are known only after their runs. */
+  later: string[];
   /** Episodes of students and executions of the teacher, all cells together. A parent counts once. */
   work: { tasks: number; executions: number; training_episodes: number; evaluation_episodes: number };
   notes: string[];
@@ -58,14 +60,17 @@ export interface GridPlan {
 interface Options {
   /** The config's, for messages. */
   file: string;
-  inside: (name: string) => string;
   /** Tasks of a probe. */
   probe: number | undefined;
 }
 
 /** @throws InputError for what the experiment itself would refuse */
-export async function planGrid(config: GridConfig, { file, inside, probe }: Options): Promise<GridPlan> {
-  const grid = checkOf(file, () => experimentGrid(config, inside));
+export async function planGrid(
+  config: GridConfig,
+  parts: GridParts,
+  { file, probe }: Options,
+): Promise<GridPlan> {
+  const { grid, inside } = parts;
   const training = await taskNames(config.environment);
   const measured: PlayedEnvironments = [];
   for (const { name, of } of grid.evaluations) {
@@ -74,11 +79,12 @@ export async function planGrid(config: GridConfig, { file, inside, probe }: Opti
   }
   const counts = countEpisodes(config, grid, training.length, measured);
   return {
-    parts: new GridParts(grid, config.student, inside).known().map(({ name, command }) => ({
+    parts: parts.known().map(({ name, command }) => ({
       name,
       config: inside(`${name}.json`),
       command: `gcopd ${command} --config ${quoted(inside(`${name}.json`))} --out ${quoted(inside(name))}`,
     })),
+    later: parts.later(),
     work: counts,
     notes: taskNotes(config, grid),
     memory: await memoryOfMethods(config, file),
@@ -288,7 +294,7 @@ async function projected(
 const both = (seconds: number): Range => ({ low: seconds, high: seconds });
 
 /** The plan as text. */
-export function planText({ parts, work, notes, memory, projected: costs }: GridPlan): string {
+export function planText({ parts, later, work, notes, memory, projected: costs }: GridPlan): string {
   const span = ({ low, high }: Range, digits = 3): string =>
     low === high ? low.toPrecision(digits) : `${low.toPrecision(digits)}–${high.toPrecision(digits)}`;
   const money = costs?.stages.some(({ price }) => price !== null) ?? false;
@@ -306,7 +312,11 @@ export function planText({ parts, work, notes, memory, projected: costs }: GridP
       ["part", "command"],
       parts.map(({ name, command }) => [name, command]),
     ),
-    "Evaluations of checkpoints come after their runs; gcopd experiment writes their configs then.",
+    ...(later.length === 0
+      ? []
+      : [
+          `Evaluations of checkpoints (${[...new Set(later.map((name) => basename(name)))].join(", ")}) come after their runs; gcopd experiment writes their configs then.`,
+        ]),
     `${work.tasks} training tasks, ${work.executions} executions of the teacher beside the plans, ` +
       `${work.training_episodes} episodes of training, at most ${work.evaluation_episodes} of evaluations ` +
       "(those during a training not counted)",

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -73,8 +73,8 @@ describe("two methods and two seeds", () => {
     const { parent, epochs, first_epochs, ...whole } = read<Record<string, unknown>>(
       ...["grid", "cells", "k1-seed-2.json"],
     );
-    expect(parent).toContain("parents/vanilla-seed-2");
-    const config = write("whole.json", whole);
+    expect([parent, whole.library]).toEqual(["../parents/vanilla-seed-2", "../library/sources.jsonl"]);
+    const config = write("whole.json", { ...whole, library: join("grid", "library", "sources.jsonl") });
     const { code } = await runCli("train", "--config", config, "--out", join(folder, "whole"));
     expect(code).toBe(0);
     const weights = (...path: string[]) => readFileSync(join(folder, ...path, "student/model.safetensors"));
@@ -119,7 +119,13 @@ describe("two methods and two seeds", () => {
     expect(again.out).toBe(first.out);
     expect(text("grid", "results.json")).toBe(before);
     const other = await run("grid", { ...config, train: { ...config.train, batch_size: 1 } });
-    expect(other.err).toContain("vanilla-seed-1.json: this part began with another config");
+    expect(other.err).toBe(
+      `gcopd: ${join(folder, "grid", "parents", "vanilla-seed-1.json")}: this part began with another config: batch_size was 32, is 1; use another output folder or the same config\n`,
+    );
+    const measured = await run("grid", { ...config, evaluate: { seeds: [0, 1] } });
+    expect(measured.err).toContain(
+      "untrained.json: this part began with another config: seeds was [0], is [0,1]; use another output folder or the same config, or another name in `evaluations` to measure this, too",
+    );
     const fewer = await run("grid", { ...config, seeds: [1] });
     expect(fewer.code).toBe(0);
     expect(fewer.err).toContain("cells/k1-seed-2, cells/opd-seed-2: of a method or seed");
@@ -160,6 +166,35 @@ it("lists a cell that failed and runs that their budget ended, and takes the oth
   expect(now.tables[0]!.methods.map(({ method }) => method)).toEqual(["opd", "long"]);
 });
 
+it("takes methods in and out of a folder, which may be moved, with the figures of a new one", async () => {
+  const config = (...methods: string[]) =>
+    gridConfig({ methods, seeds: [1], checkpoints: ["final", { every: 1 }] });
+  expect((await run("whole-grid", config("opd", "gc-opd"))).code).toBe(0);
+  expect((await run("grown", config("opd"))).code).toBe(0);
+  const refused = await run("grown", { ...config("opd", "gc-opd"), train: { batch_size: 1 } });
+  expect(refused.err).toContain("cells/opd-seed-1.json: this part began with another config: batch_size");
+  expect(existsSync(join(folder, "grown/parents"))).toBe(false);
+
+  renameSync(join(folder, "grown"), join(folder, "moved"));
+  const more = await run("moved", config("opd", "gc-opd"));
+  expect([more.code, more.err]).toEqual([0, expect.not.stringContaining("cells/opd-seed-1: training")]);
+  expect(results("moved").cells.map(({ parent }) => parent)).toEqual([null, "parents/vanilla-seed-1"]);
+  const { tables, episodes_per_cell } = results("whole-grid");
+  expect(results("moved")).toMatchObject({ tables, episodes_per_cell, deviations: [] });
+  for (const cell of ["opd-seed-1", "gc-opd-seed-1"]) {
+    const weights = (name: string) =>
+      readFileSync(join(folder, name, "cells", cell, "student/model.safetensors"));
+    expect(weights("moved").equals(weights("whole-grid")), cell).toBe(true);
+  }
+
+  renameSync(join(folder, "whole-grid"), join(folder, "elsewhere"));
+  const fewer = await run("elsewhere", config("gc-opd"));
+  expect([fewer.code, fewer.err]).toEqual([0, expect.not.stringContaining("training")]);
+  expect(results("elsewhere").tables[0]!.cells).toEqual(
+    tables[0]!.cells.filter(({ method }) => method === "gc-opd"),
+  );
+});
+
 it("refuses a library that is not there, and so does its plan", async () => {
   const config = gridConfig({ methods: ["opd"], library: "nowhere.jsonl" });
   for (const args of [[], ["--plan"]]) {
@@ -184,7 +219,7 @@ it("evaluates the best checkpoint by the validation, the parent's among them", a
   expect(results("best").tables.map(({ checkpoint }) => checkpoint)).toEqual(["best"]);
   // Nothing is won: of equal ones the first, which is the parent's end.
   const { model } = read<{ model: string }>("best", "evaluations/alfworld/cells/opd-seed-1/best.json");
-  expect(model).toBe(join(folder, "best/parents/vanilla-seed-1/checkpoints/step-00000001"));
+  expect(model).toBe("../../../../parents/vanilla-seed-1/checkpoints/step-00000001");
   // The same student is the best of both cells: it was played once.
   expect(existsSync(join(folder, "best/evaluations/alfworld/cells/gc-opd-seed-1"))).toBe(false);
   const { methods, cells } = results("best").tables[0]!;
@@ -197,7 +232,8 @@ describe("--plan", () => {
     const config = gridConfig({ methods: ["opd", "gc-opd"], seeds: [1] });
     const { code, out } = await run("planned", config, "--plan");
     expect(code).toBe(0);
-    const { parts, work, memory, projected } = JSON.parse(out) as GridPlan;
+    const { parts, later, work, memory, projected } = JSON.parse(out) as GridPlan;
+    expect(later).toEqual([]);
     expect(parts.map(({ name }) => name)).toEqual([
       "library",
       "evaluations/alfworld/untrained",
@@ -234,7 +270,14 @@ describe("--plan", () => {
     const { code, out } = await run("batch-sizes", config, "--plan");
     expect(code).toBe(0);
     // Two epochs of two games, in one batch and in two: 2 and 4 students and the untrained one, on two games each.
-    expect((JSON.parse(out) as GridPlan).work.evaluation_episodes).toBe(2 * (2 + 4 + 1));
+    const plan = JSON.parse(out) as GridPlan;
+    expect(plan.work.evaluation_episodes).toBe(2 * (2 + 4 + 1));
+    // Which these are is known after the runs: they are no parts with configs yet.
+    expect(plan.later).toEqual([
+      "evaluations/alfworld/cells/opd-seed-1/step-*",
+      "evaluations/alfworld/cells/small-batches-seed-1/step-*",
+    ]);
+    expect(planText(plan)).toContain("Evaluations of checkpoints (step-*) come after their runs");
   });
 
   it("probes the cost on a few tasks and takes it to the whole", async () => {

@@ -176,7 +176,7 @@ describe("gcopd collect", () => {
     await collect({ ...watching(out), config: collecting });
     const other = { ...collecting, repetitions: 2 };
     await expect(collect({ ...watching(out), config: other })).rejects.toThrow(
-      "run.json: this folder is of another run: it differs in settings;",
+      "run.json: this folder is of another run: it differs in settings (repetitions was 1, is 2);",
     );
     const evaluation = { ...watching(out), config: evaluating };
     await expect(evaluate(evaluation)).rejects.toThrow("it differs in purpose, records, settings;");

@@ -1,6 +1,7 @@
 /** Many episodes in a folder: what was played is kept as it happens, so that the same command goes on after a kill. */
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
+import { changedKeys } from "../../core/changed-keys.ts";
 import { InputError } from "../../core/errors.ts";
 import {
   namedTasks,
@@ -68,7 +69,7 @@ export async function playRun<R extends object>(run: PlayRun<R>, options: PlayRu
   const { config, out } = options;
   if ([run.file, RUN].every((name) => isThere(join(out, name)))) {
     const known = await knownOf(run, options);
-    await inFolder(run, out, () => check(join(out, RUN), known));
+    await inFolder(run, out, () => check(join(out, RUN), known, decisive(config)));
     return;
   }
   const games = await openGames(config.environment);
@@ -137,10 +138,11 @@ async function playIn<R extends object>(
   const atOnce = Math.min(config.at_once, games.atOnce);
   await inFolder(run, out, async () => {
     const begunWith = {
-      // For the reader: none of it is compared.
+      // For the reader, and for messages: none of it is compared.
       at_once: atOnce,
       device: config.policy === undefined ? config.device : "served",
       played_by: await settingsOf(run.purpose, config),
+      given: decisive(config),
       task_list: games.tasks.map(({ task }) => task),
     };
     let isNew = false;
@@ -208,38 +210,47 @@ function identity<R extends object>(
   { digest, tasks }: { digest?: string; tasks: readonly { task: string }[] },
   policy: Partial<Policy["identity"]>,
 ): Identity {
-  const { environment, model, tokenizer, policy: url, policy_model, ...more } = config;
-  const { at_once, device, compute, $schema, ...rest } = more;
-  const { games, made, simulator, server, server_settings, goals, prompt, ...played } = environment;
   return {
     purpose,
     records: file,
     ...(digest === undefined ? {} : { games: digest }),
     tasks: sha256Hex(JSON.stringify(tasks.map(({ task }) => task))),
     ...policy,
-    settings: sha256Hex(JSON.stringify({ ...rest, environment: played, compute })),
+    settings: sha256Hex(JSON.stringify(decisive(config))),
   };
 }
 
+/** The keys of a config that decide the records, but for those that the identity has a digest of. */
+function decisive(config: PlayConfig): object {
+  const { environment, model, tokenizer, policy, policy_model, ...more } = config;
+  const { at_once, device, compute, $schema, ...rest } = more;
+  const { games, made, simulator, server, server_settings, goals, prompt, ...played } = environment;
+  return { ...rest, environment: played, compute };
+}
+
 /** Marks a new folder as this run's. @throws InputError when it is another's */
-async function claim(file: string, mine: Identity, begunWith: object): Promise<void> {
+async function claim(file: string, mine: Identity, begunWith: { given: object }): Promise<void> {
   if (!isThere(file)) {
     await writeOut(file, [
       `${JSON.stringify({ format: "gcopd.play.v1", ...mine, ...begunWith }, null, 2)}\n`,
     ]);
     return;
   }
-  await check(file, mine);
+  await check(file, mine, begunWith.given);
 }
 
-/** @throws InputError when a folder's run differs from this one */
-async function check(file: string, mine: Identity): Promise<void> {
+/** @throws InputError that names what differs, when a folder's run differs from this one */
+async function check(file: string, mine: Identity, given: object): Promise<void> {
   const kept = parseObject(await readText(file), { file });
   const differing = Object.keys(mine).filter((name) => kept[name] !== mine[name]);
-  if (differing.length > 0) {
-    throw new InputError(
-      `this folder is of another run: it differs in ${differing.join(", ")}; use another output folder or the same inputs`,
-      { file },
-    );
-  }
+  if (differing.length === 0) return;
+  // Runs of an earlier version kept no settings but their digest.
+  const changed = kept.given === undefined ? [] : changedKeys(kept.given, JSON.parse(JSON.stringify(given)));
+  const named = differing.map((name) =>
+    name === "settings" && changed.length > 0 ? `settings (${changed.join("; ")})` : name,
+  );
+  throw new InputError(
+    `this folder is of another run: it differs in ${named.join(", ")}; use another output folder or the same inputs`,
+    { file },
+  );
 }

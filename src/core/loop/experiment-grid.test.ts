@@ -1,20 +1,22 @@
 import { describe, expect, it } from "vitest";
 import { checkTrainConfig } from "./check-train-config.ts";
 import { checkExperiment, experimentConfigSchema, methodEntrySchema } from "./experiment-config.ts";
-import { experimentGrid } from "./experiment-grid.ts";
+import { type BegunRuns, type ExperimentGrid, experimentGrid } from "./experiment-grid.ts";
+import { trainConfigSchema } from "./train-config.ts";
 
 const base = {
   environment: { name: "alfworld", games: "games" },
   teacher: "teacher",
   student: "student",
 };
-const grid = (methods: object[], more: object = {}) =>
+const grid = (methods: object[], more: object = {}, begun?: BegunRuns) =>
   experimentGrid(
     {
       ...experimentConfigSchema.parse({ ...base, ...more }),
       methods: methods.map((method) => methodEntrySchema.parse(method)),
     },
     (name) => `out/${name}`,
+    begun,
   );
 const runsOf = (...given: Parameters<typeof grid>) =>
   grid(...given).runs.map(({ name, parent, epochs, config }) => ({
@@ -146,6 +148,119 @@ describe("experimentGrid", () => {
     ["epochs of no stage", [{ id: "opd", epochs: [1, 1] }], {}, "epochs: 2 entries for 1 stages"],
   ])("refuses %s", (_, methods, more, message) => {
     expect(() => grid(methods, more)).toThrow(message);
+  });
+});
+
+describe("experimentGrid in a folder that has begun", () => {
+  const folder = (...grids: Pick<ExperimentGrid, "runs">[]): BegunRuns => {
+    const there = new Map(
+      grids.flatMap(({ runs }) => runs.map(({ name, config }) => [name, config] as const)),
+    );
+    return (name) =>
+      trainConfigSchema.safeParse(JSON.parse(JSON.stringify(there.get(name) ?? null))).data ?? null;
+  };
+  const [opd, graph, only] = [{ id: "opd" }, { id: "gc-opd" }, { id: "success-only" }];
+  const slow = (id: string, method: string) => ({ id, method, settings: { learning_rate: 1e-6 } });
+  const parentsOf = ({ cells }: ExperimentGrid) => cells.map(({ run, parent }) => [run, parent]);
+
+  it("leaves a cell that began without a parent as it is, and gives the new ones theirs", () => {
+    const before = grid([opd]);
+    const more = grid([opd, graph], {}, folder(before));
+    expect(parentsOf(more)).toEqual([
+      ["cells/opd-seed-42", null],
+      ["cells/gc-opd-seed-42", "parents/vanilla-seed-42"],
+    ]);
+    expect(more.runs.find(({ name }) => name === "cells/opd-seed-42")).toEqual(before.runs[0]);
+    const most = grid([only, opd, graph], {}, folder(before, more));
+    expect(most.runs).toHaveLength(4);
+    for (const run of more.runs) expect(most.runs).toContainEqual(run);
+    expect(most.cells[0]!.parent).toBe("parents/vanilla-seed-42");
+  });
+
+  it("keeps a cell's parent where the other methods that share it are gone, the one that it is named after among them", () => {
+    const before = grid([opd, graph, only], { seeds: [1] });
+    for (const methods of [[opd], [graph], [only, graph], [graph, opd]]) {
+      const fewer = grid(methods, { seeds: [1] }, folder(before));
+      expect(fewer.runs).toHaveLength(methods.length + 1);
+      for (const run of fewer.runs) expect(before.runs).toContainEqual(run);
+    }
+    // A seed that is added has the runs of a new folder.
+    expect(parentsOf(grid([graph], { seeds: [1, 2] }, folder(before)))).toEqual([
+      ["cells/gc-opd-seed-1", "parents/vanilla-seed-1"],
+      ["cells/gc-opd-seed-2", null],
+    ]);
+  });
+
+  it("gives no parent a name that another one has, in whatever order the methods are", () => {
+    const methods = [opd, graph, slow("a", "opd"), slow("b", "gc-opd")];
+    const before = grid(methods);
+    const turned = grid([...methods, only].reverse(), { seeds: [42, 1] }, folder(before));
+    for (const run of before.runs) expect(turned.runs).toContainEqual(run);
+    for (const seed of [42, 1]) {
+      const parentOf = Object.fromEntries(
+        turned.cells.filter((cell) => cell.seed === seed).map(({ method, parent }) => [method, parent]),
+      );
+      expect(parentOf).toEqual({
+        ...{ a: `parents/vanilla-2-seed-${seed}`, b: `parents/vanilla-2-seed-${seed}` },
+        ...{ opd: `parents/vanilla-seed-${seed}`, "gc-opd": `parents/vanilla-seed-${seed}` },
+        "success-only": `parents/vanilla-seed-${seed}`,
+      });
+    }
+  });
+
+  it("gives a method that shares fewer epochs a parent of its own", () => {
+    const of = (id: string, vanilla: number) => ({
+      id,
+      stages: [
+        { name: "warm up", epochs: vanilla, evidence: { kind: "none" } },
+        { name: "graph", epochs: 4 - vanilla, evidence: { kind: "graph-conditioned" } },
+      ],
+    });
+    const before = grid([of("a", 3), of("b", 2)]);
+    const more = grid([of("a", 3), of("b", 2), of("c", 1)], {}, folder(before));
+    for (const run of before.runs) expect(more.runs).toContainEqual(run);
+    expect(more.runs.find(({ name }) => name === "parents/warm-up-2-seed-42")!.config.epochs).toEqual([1, 0]);
+    expect(more.cells.at(-1)!.parent).toBe("parents/warm-up-2-seed-42");
+  });
+
+  it("comes to the same runs wherever the writing of their configs ended", () => {
+    const before = grid([opd, slow("a", "opd")], { seeds: [1, 2] });
+    const methods = [graph, slow("b", "gc-opd"), opd, only, slow("a", "opd")];
+    const whole = grid(methods, { seeds: [2, 1, 3] }, folder(before));
+    for (let n = 0; n <= whole.runs.length; n += 1) {
+      const written = folder(before, { runs: whole.runs.slice(0, n) });
+      expect(grid(methods, { seeds: [2, 1, 3] }, written)).toEqual({
+        ...whole,
+        evaluations: expect.anything(),
+      });
+    }
+  });
+
+  it("takes a config that differs in more for another one", () => {
+    const before = folder(grid([opd, graph], { train: { batch_size: 2 } }));
+    const { runs } = grid([graph, opd], { train: { batch_size: 3 } }, before);
+    // Whoever writes them compares them with those that are there.
+    expect(runs.map(({ name, config }) => [name, config.batch_size])).toEqual([
+      ["parents/vanilla-seed-42", 3],
+      ["cells/gc-opd-seed-42", 3],
+      ["cells/opd-seed-42", 3],
+    ]);
+    const stages = [{ name: "vanilla", epochs: 2, evidence: { kind: "graph-conditioned" } }];
+    const [parent] = grid([{ ...opd, stages }, graph], {}, folder(grid([opd, graph]))).runs;
+    expect(parent!.config.stages).toMatchObject(stages);
+  });
+
+  it("refuses what would choose the best checkpoint among others than in a new folder", () => {
+    const best = { checkpoints: ["best"] };
+    const alone = folder(grid([opd], best));
+    expect(() => grid([opd, graph], best, alone)).toThrow(
+      /^checkpoints: "best" .*: cells\/opd-seed-42 began with no parent, and .* a parent of 1 epoch;/,
+    );
+    const both = folder(grid([opd, graph], best));
+    expect(() => grid([graph], best, both)).toThrow("began with a parent of 1 epoch, and");
+    expect(grid([opd, graph, only], best, both).runs).toHaveLength(4);
+    // This is another config, which is told elsewhere.
+    expect(() => grid([slow("gc-opd", "gc-opd")], best, both)).not.toThrow();
   });
 });
 

@@ -1,7 +1,9 @@
 /** The runs of a comparison: every method × every training seed, with the parents that they share. */
+import { changedKeys } from "../changed-keys.ts";
 import { InputError } from "../errors.ts";
 import { type Stage, stagesTaken } from "../method/method.ts";
 import { methodLabel } from "../method/methods.ts";
+import { countOf } from "../plural.ts";
 import { checkTrainConfig } from "./check-train-config.ts";
 import { configuredMethod, configuredTeacher, STUDENT_TEACHER } from "./configured-method.ts";
 import {
@@ -54,6 +56,15 @@ export interface ExperimentGrid {
 /** Where a grid's library is collected, in its folder. */
 export const GRID_LIBRARY = "library";
 
+/** The configs of runs by their names, as the experiment's folder has them; null for one that it has not. */
+export type BegunRuns = (name: string) => TrainConfig | null;
+
+/** What a parent takes of a schedule: so many epochs of its first stage. */
+interface Part {
+  parent: string;
+  taken: number;
+}
+
 /** A method with its schedule, before it is known which part of that a parent takes. */
 interface Planned {
   entry: MethodEntry;
@@ -64,12 +75,18 @@ interface Planned {
 /**
  * The parts of a comparison. Methods that begin with the same stage, under the same settings, share a run of it per seed:
  * as many of its epochs as all of them take ("the same vanilla OPD parent and continuation budget", appendix). The numbers
- * are those of runs that never stopped.
+ * are those of runs that never stopped, so a cell that has begun keeps its parent, or has none, whatever methods stand
+ * beside it now.
  *
  * @param inside the path of a name in the experiment's folder
- * @throws InputError when two methods have one id, their epochs differ, or a schedule is not sound
+ * @throws InputError when two methods have one id, their epochs differ, or a schedule is not sound; and when the best
+ *   checkpoint of a cell that has begun would be one of other steps than in a new folder
  */
-export function experimentGrid(config: GridConfig, inside: (name: string) => string): ExperimentGrid {
+export function experimentGrid(
+  config: GridConfig,
+  inside: (name: string) => string,
+  begun: BegunRuns = () => null,
+): ExperimentGrid {
   const { methods, train, environment, evaluate } = config;
   const seeds = config.seeds ?? [train.seed];
   const twice = methods.find(({ id }, n) => methods.findIndex((other) => other.id === id) < n);
@@ -88,40 +105,45 @@ export function experimentGrid(config: GridConfig, inside: (name: string) => str
     return { entry, config: whole, stages: configuredMethod(whole).stages };
   });
   const epochs = sameEpochs(planned);
-  const shared = sharedStages(planned);
+  const shared = sharedStages(planned, (name, member, taken) =>
+    seeds.every((seed) => {
+      const there = begun(parentRun(name, seed));
+      return there === null || isParent(there, member, taken);
+    }),
+  );
   const runs: GridRun[] = [];
   const cells: GridCell[] = [];
   for (const seed of seeds) {
-    for (const { name, members, taken } of shared) {
-      const [{ config: first, stages }] = members as [Planned, ...Planned[]];
-      runs.push({
-        name: `parents/${name}-seed-${seed}`,
-        seed,
-        config: { ...first, seed, epochs: stages.map((_, n) => (n === 0 ? taken : 0)) },
-        epochs: taken,
-        parent: null,
-      });
-    }
+    const parents = new Map<string, GridRun>();
+    const children: GridRun[] = [];
     for (const each of planned) {
       const { entry, config: whole, stages } = each;
+      const name = `cells/${entry.id}-seed-${seed}`;
       const family = shared.find(({ members }) => members.includes(each));
-      const parent = family === undefined ? null : `parents/${family.name}-seed-${seed}`;
+      const alone = family === undefined ? null : { ...family, parent: parentRun(family.name, seed) };
+      const there = begun(name);
+      const kept = begunPart(there, inside, begun);
+      const part = kept === undefined ? alone : kept;
       const run: GridRun = {
-        name: `cells/${entry.id}-seed-${seed}`,
+        name,
         seed,
         config: {
           ...whole,
           seed,
-          ...(family === undefined || parent === null
-            ? {}
-            : { ...continued(stages, family.taken), parent: inside(parent) }),
+          ...(part === null ? {} : { ...continued(stages, part.taken), parent: inside(part.parent) }),
         },
-        epochs: epochs - (family?.taken ?? 0),
-        parent,
+        epochs: epochs - (part?.taken ?? 0),
+        parent: part?.parent ?? null,
       };
-      runs.push(run);
-      cells.push({ method: entry.id, seed, run: run.name, parent });
+      // Of another config, it is refused for that.
+      if (checkpoints.includes("best") && there !== null && haveSameSettings(there, run.config))
+        checkBest(name, part, alone);
+      if (part !== null && !parents.has(part.parent))
+        parents.set(part.parent, parentOf(each, part, seed, begun(part.parent)));
+      children.push(run);
+      cells.push({ method: entry.id, seed, run: name, parent: run.parent });
     }
+    runs.push(...parents.values(), ...children);
   }
   const evaluations = Object.entries(config.evaluations ?? { [environment.name]: evaluate });
   return {
@@ -137,6 +159,59 @@ export function experimentGrid(config: GridConfig, inside: (name: string) => str
     })),
     checkpoints,
   };
+}
+
+const parentRun = (name: string, seed: number): string => `parents/${name}-seed-${seed}`;
+
+/** The part that the parent of a cell takes; null where the cell began without one, undefined where it has not begun. */
+function begunPart(
+  cell: TrainConfig | null,
+  inside: (name: string) => string,
+  begun: BegunRuns,
+): Part | null | undefined {
+  if (cell === null) return undefined;
+  if (cell.parent === undefined) return null;
+  const parent = cell.parent.split(/[\\/]/).slice(-2).join("/");
+  const taken = inside(parent) === cell.parent ? begun(parent)?.epochs?.[0] : undefined;
+  return taken === undefined ? undefined : { parent, taken };
+}
+
+/**
+ * The parent of a cell. One that is there may be named after another method: its schedule stays as it is where it begins
+ * with the cell's stage.
+ */
+function parentOf(
+  { config, stages }: Planned,
+  { parent, taken }: Part,
+  seed: number,
+  there: TrainConfig | null,
+): GridRun {
+  const own = { ...config, seed, epochs: stages.map((_, n) => (n === 0 ? taken : 0)) };
+  const same = there !== null && firstStage(there) === firstStage(config);
+  return {
+    name: parent,
+    seed,
+    config: same ? { ...own, ...split(there).schedule } : own,
+    epochs: taken,
+    parent: null,
+  };
+}
+
+/** Whether a run takes so many epochs of a method's first stage, under the method's settings. */
+const isParent = (run: TrainConfig, { config }: Planned, taken: number): boolean =>
+  run.epochs?.[0] === taken && firstStage(run) === firstStage(config) && haveSameSettings(run, config);
+
+const haveSameSettings = (a: TrainConfig, b: TrainConfig): boolean =>
+  changedKeys(settingsOf(a), settingsOf(b)).length === 0;
+
+/** A run is measured at its end, too: with another parent, there would be other students to choose from. */
+function checkBest(cell: string, part: Part | null, alone: Part | null): void {
+  if (part?.taken === alone?.taken) return;
+  const told = (of: Part | null) => (of === null ? "no parent" : `a parent of ${countOf(of.taken, "epoch")}`);
+  throw new InputError(
+    `"best" also chooses among the ends of parents: ${cell} began with ${told(part)}, and in a new folder it would have ${told(alone)}; use another output folder, or the methods of before`,
+    { key: "checkpoints" },
+  );
 }
 
 /** What is left of a schedule after so many epochs of its first stage, in the keys of a training config. */
@@ -166,8 +241,15 @@ interface Shared {
   taken: number;
 }
 
-/** The first stages that several methods begin with, where each of them has something left to do afterwards. */
-function sharedStages(planned: readonly Planned[]): Shared[] {
+/**
+ * The first stages that several methods begin with, where each of them has something left to do afterwards.
+ *
+ * @param isFree whether a name is that of no other stage in the experiment's folder
+ */
+function sharedStages(
+  planned: readonly Planned[],
+  isFree: (name: string, member: Planned, taken: number) => boolean,
+): Shared[] {
   const families = new Map<string, Planned[]>();
   for (const each of planned) {
     const [first] = each.stages;
@@ -176,24 +258,37 @@ function sharedStages(planned: readonly Planned[]): Shared[] {
     // teaches itself does so as the run began.
     if (configuredTeacher(each.config) === STUDENT_TEACHER) continue;
     if (first.sampling !== undefined || first.weights !== undefined || first.reward !== undefined) continue;
-    const { epochs: _, firstEpoch: __, ...stage } = first;
-    const key = JSON.stringify([stage, withoutMethod(each.config)]);
+    const key = JSON.stringify([firstStage(each.config), settingsOf(each.config)]);
     families.set(key, [...(families.get(key) ?? []), each]);
   }
-  const names = new Map<string, number>();
+  const names = new Set<string>();
   return [...families.values()].flatMap((members) => {
     const taken = Math.min(...members.map(({ stages }) => stages[0]!.epochs));
     if (members.length < 2 || members.some(({ stages }) => total(stages) === taken)) return [];
     const stage = members[0]!.stages[0]!.name.replaceAll(/[^\w.+-]+/g, "-");
-    const count = (names.get(stage) ?? 0) + 1;
-    names.set(stage, count);
-    return [{ name: count === 1 ? stage : `${stage}-${count}`, members, taken }];
+    let name = stage;
+    for (let n = 2; names.has(name) || !isFree(name, members[0]!, taken); n += 1) name = `${stage}-${n}`;
+    names.add(name);
+    return [{ name, members, taken }];
   });
 }
 
-/** What decides a run's numbers beside its schedule. */
-function withoutMethod(config: TrainConfig): object {
-  const { method, stages, epochs, control, ...others } = config;
-  const { sources_per_task, augmentation, subset, terminal_failure_note, ...rest } = others;
-  return rest;
+/** What decides the numbers of a schedule's first stage, its epochs apart. */
+function firstStage(config: TrainConfig): string {
+  const { epochs: _, firstEpoch: __, ...stage } = configuredMethod(config).stages[0]!;
+  return JSON.stringify(stage);
+}
+
+/** A config's keys: those of its schedule, and all others. */
+function split(config: TrainConfig) {
+  const { method, stages, epochs, control, ...more } = config;
+  const { sources_per_task, augmentation, subset, terminal_failure_note, ...others } = more;
+  const selection = { control, sources_per_task, augmentation, subset, terminal_failure_note };
+  return { schedule: { method, stages, epochs, ...selection }, others };
+}
+
+/** What decides a run's numbers beside its schedule and seed. */
+function settingsOf(config: TrainConfig): object {
+  const { seed, device, budget, ...settings } = split(config).others;
+  return settings;
 }
