@@ -176,10 +176,12 @@ describe("gcopd collect", () => {
     await collect({ ...watching(out), config: collecting });
     const other = { ...collecting, repetitions: 2 };
     await expect(collect({ ...watching(out), config: other })).rejects.toThrow(
-      "run.json: this folder is of another run: it differs in settings (repetitions was 1, is 2);",
+      "run.json: this folder is of another run: it differs in settings (repetitions was 3, is 2);",
     );
     const evaluation = { ...watching(out), config: evaluating };
-    await expect(evaluate(evaluation)).rejects.toThrow("it differs in purpose, records, settings;");
+    await expect(evaluate(evaluation)).rejects.toThrow(
+      "it differs in purpose, records, settings (repetitions was 3, is absent; planner was true, is absent; seeds was absent, is [0,1]);",
+    );
   });
 
   it("leaves a folder that it made to another process that was faster", async () => {
