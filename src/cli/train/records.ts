@@ -7,7 +7,7 @@ import type { Episode, Source } from "../../core/record/schema.ts";
 import { type SourceSelection, selectSources } from "../../core/retrieval/selection.ts";
 import type { IndexedLibrary } from "../../formats/indexed/index.ts";
 import { readRecords } from "../../formats/read.ts";
-import { EnvironmentNotes } from "../environment-notes.ts";
+import { EnvironmentNotes, FeedbackMismatches } from "../environment-notes.ts";
 import { type IndexedFile, openIndexedFile } from "../indexed-file.ts";
 import { openBytes } from "../io.ts";
 
@@ -121,10 +121,12 @@ export async function openSources(
     checkUnique(libraries);
     const notes = new EnvironmentNotes();
     for (const { name, tasks: all } of libraries) notes.library(all, name);
+    const mismatches = new FeedbackMismatches();
     const absent: string[] = [];
     const unkept: string[] = [];
     for (const { environment, task } of tasks.values()) {
       const sources = await read(environment, task);
+      for (const source of sources) mismatches.add(source);
       if (referenceOf(sources) !== null) referenced += 1;
       if (sources.length === 0) absent.push(task);
       else if (selections.every((selection) => selectSources(sources, selection).length === 0))
@@ -136,6 +138,7 @@ export async function openSources(
       };
       tell(`${files.join(", ")} ${files.length === 1 ? "has" : "have"} no source`, absent);
       tell(`the method (${limitsOf(selections)}) keeps no source`, unkept);
+      for (const line of mismatches.lines()) onNote(`gcopd: note: ${files.join(", ")}: ${line}`);
     }
   } catch (error) {
     await close();
