@@ -12,6 +12,7 @@ import { ToyModel } from "../../test/support/toy-model.ts";
 import { InputError } from "../core/errors.ts";
 import { recordLine } from "../formats/write.ts";
 import { madeGames, madeText } from "../simulator/made-games.ts";
+import { KeptLines } from "./engine/kept-lines.ts";
 import { checkNewFolder, saveCompanions, saveModel } from "./engine/save-model.ts";
 import { checkOut, openBytes, readText, writeOut, writeRecordsOut } from "./io.ts";
 import { alfworldGames } from "./live/alfworld-games.ts";
@@ -53,6 +54,25 @@ describe("reading", () => {
     ["bytes", () => write("a", LINES), () => bytesOf(at("a"))],
     ["ranges", () => write("a", LINES), () => rangesOf(at("a"))],
     ["ranges of what was packed", () => write("a.gz", gzipSync(LINES)), () => rangesOf(at("a.gz"))],
+    [
+      "what a long command kept of its work",
+      () => write("out.part", '{"format":"gcopd.unfinished.v1","of":1}\n{"n":0}\n{"n'),
+      async () => {
+        const kept = await KeptLines.open(at("out.part"), { of: 1 });
+        const numbers: unknown[] = [];
+        try {
+          for await (const { n } of kept.lines()) numbers.push(n);
+          for (let n = numbers.length; n < 3; n++) {
+            await kept.append([{ n }]);
+            numbers.push(n);
+          }
+        } finally {
+          kept.close();
+        }
+        await kept.remove();
+        return numbers;
+      },
+    ],
     [
       "ranges of what was packed and is large",
       () => {

@@ -6,7 +6,10 @@ import {
 } from "../core/environment/environment.ts";
 import { plainLine } from "../core/plain-text.ts";
 import { countOf } from "../core/plural.ts";
+import type { Source } from "../core/record/schema.ts";
 import { type Admitted, exclusion } from "../core/retrieval/admission.ts";
+import { addEntries, type EntryCounts, noEntries } from "../core/retrieval/eligibility.ts";
+import { REASON_TEXT } from "../core/retrieval/explain.ts";
 import type { TaskEntry } from "../formats/indexed/index.ts";
 import { progress } from "./io.ts";
 
@@ -24,6 +27,32 @@ export class LeftOut {
   /** One line per environment and reason. */
   lines(): string[] {
     return [...this.#counts].map(([key, count]) => `${countOf(count, "source")} ${key}`);
+  }
+}
+
+/**
+ * Counts the visits of trusted successes that nothing can be retrieved from because of how a custom environment's
+ * recorder wrote feedback.
+ */
+export class FeedbackMismatches {
+  readonly #counts = new Map<string, EntryCounts>();
+
+  add(source: Source): void {
+    const { environment } = source;
+    if (!isCustomEnvironment(environment)) return;
+    const counts = this.#counts.get(environment) ?? noEntries();
+    this.#counts.set(environment, counts);
+    addEntries(counts, source, environmentRules(environment));
+  }
+
+  /** One line per environment that has any. */
+  lines(): string[] {
+    return [...this.#counts].flatMap(([environment, { visits, ineligible }]) => {
+      const { feedback_mismatch: count } = ineligible;
+      if (count === undefined) return [];
+      const of = `${count} of ${countOf(visits, "visit")} of trusted successes of ${plainLine(environment)}`;
+      return [`${of} cannot be retrieved: ${REASON_TEXT.feedback_mismatch} (docs/library-format.md)`];
+    });
   }
 }
 

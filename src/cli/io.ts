@@ -165,6 +165,12 @@ async function resolveTarget(path: string): Promise<{ target: string; special: b
   }
 }
 
+/** Whether an output is no file that could be replaced: a standard stream, a device or a pipe. */
+export async function isStream(path: string | undefined): Promise<boolean> {
+  if (path === undefined || path === STANDARD) return true;
+  return (await onFile(path, "write", resolveTarget(path))).special;
+}
+
 /**
  * Refuses an output that `writeOut` could not begin, for work whose preparation takes long, and one that would take the
  * place of an input.

@@ -7,7 +7,7 @@ import type { Episode } from "../core/record/schema.ts";
 import { type PreparedTask, prepareTask } from "../core/retrieval/prepare.ts";
 import { type SourceSelection, selectSources } from "../core/retrieval/selection.ts";
 import { UsageError } from "./command.ts";
-import { EnvironmentNotes } from "./environment-notes.ts";
+import { EnvironmentNotes, FeedbackMismatches } from "./environment-notes.ts";
 import { openIndexedFile } from "./indexed-file.ts";
 import { fileLabel, progress } from "./io.ts";
 
@@ -62,12 +62,17 @@ export async function openPreparedLibrary(
   }
   const notes = new EnvironmentNotes();
   notes.library(selected, fileLabel(path));
+  const mismatches = new FeedbackMismatches();
+  const counted = new Set<string>();
   const warned = new Set<string>();
   const kept = new Lru<PreparedTask>(KEPT_BYTES);
   return {
     tasks: library.counts.tasks,
     sources: selected.reduce((count, { sources }) => count + sources.length, 0),
-    close,
+    async close() {
+      for (const line of mismatches.lines()) progress(`gcopd: note: ${fileLabel(path)}: ${line}`);
+      await close();
+    },
     async taskOf(episode, { file }) {
       const key = taskKey(episode.environment, episode.task);
       const known = kept.get(key);
@@ -82,7 +87,10 @@ export async function openPreparedLibrary(
         );
       }
       const sources = place === undefined ? [] : await library.readTask(place);
-      const task = prepareTask(selectSources(sources, selection), environmentRules(episode.environment));
+      const selected = selectSources(sources, selection);
+      if (!counted.has(key)) for (const source of selected) mismatches.add(source);
+      counted.add(key);
+      const task = prepareTask(selected, environmentRules(episode.environment));
       const bytes =
         place === undefined ? 0 : library.tasks[place]!.sources.reduce((sum, entry) => sum + entry.bytes, 0);
       kept.set(key, task, bytes);

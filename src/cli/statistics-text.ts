@@ -1,6 +1,9 @@
 /** Statistics for a reader (tables in the paper's order) and for a program (names in snake_case). */
 import { plainLine } from "../core/plain-text.ts";
 import { countOf, plural } from "../core/plural.ts";
+import type { EntryCounts } from "../core/retrieval/eligibility.ts";
+import { REASON_TEXT } from "../core/retrieval/explain.ts";
+import type { IneligibleReason } from "../core/retrieval/types.ts";
 import type {
   DecisionStatistics,
   EvidenceSizes,
@@ -56,6 +59,7 @@ export function* statisticsText(statistics: LibraryStatistics): Generator<string
       share(coveredAugmented, tasks),
     ]),
   )}\n`;
+  yield `\n${entryTable(statistics.entries)}\n`;
   yield `\n${table(
     ["graph", "count"],
     GRAPH_ROWS.map(([name, key]) => [name, graph[key]]),
@@ -143,6 +147,20 @@ function composition({ decisions, outcomes }: DecisionStatistics): string {
       row("failed record only", outcomes.failureOnly),
       row("with a record of unknown outcome", outcomes.unknown),
       row("no record", outcomes.none),
+    ],
+  );
+}
+
+function entryTable({ visits, eligible, ineligible }: EntryCounts): string {
+  const row = (name: string, count: number) => [name, count, share(count, visits)];
+  return table(
+    ["visits of trusted successes, before the last", "count", "share"],
+    [
+      row("with a locator", visits),
+      row("eligible as an entry", eligible),
+      ...(Object.keys(REASON_TEXT) as IneligibleReason[]).flatMap((reason) =>
+        ineligible[reason] === undefined ? [] : [row(`not: ${REASON_TEXT[reason]}`, ineligible[reason])],
+      ),
     ],
   );
 }

@@ -79,8 +79,13 @@ export const TrainRequest = z
       })
       .meta({
         description:
-          "Absolute path of a JSON training config (`gcopd train --config`), or the config itself, its paths absolute.",
+          "The training config (`gcopd train --config`), its paths absolute, or the absolute path of its JSON file, which " +
+          "is read at submission: the job has the config itself.",
       }),
+    config_file: z.string().min(1).optional().meta({
+      description:
+        "Shown to people: the file that `config` was read from, where the request named its path. The worker says it.",
+    }),
     id: z.string().regex(TRAIN_ID, "expected train- and 12 hexadecimal digits").optional().meta({
       description: "The job's id: of inputs that were sent before. A new one when absent.",
     }),

@@ -89,8 +89,34 @@ it("checks a config in a file as one that comes with the request", async () => {
     { method: "method.json", teacher: "student", device: "cpu" },
   ]) {
     const job = (await (await submit(write(changes))).json()) as Job;
-    expect(job).toMatchObject({ request: { config: path, device: "cpu" } });
+    expect(job).toMatchObject({ request: { config_file: path, device: "cpu" } });
     await harness.until(job.id, "done");
+  }
+  mkdirSync(at("student"), { recursive: true });
+  const ambiguous = await error(await submit(write({ teacher: "student" })));
+  expect(ambiguous).toContain(`${path}, teacher: ambiguous: write "./student"`);
+});
+
+it("runs a config's file as it was when its job was submitted", async () => {
+  const { path, hold } = harness.config({ steps: 2, holdAt: 1, crashAt: 2 }, { seed: 1 });
+  const first = await harness.train(path);
+  writeFileSync(path, JSON.stringify({ ...JSON.parse(readFileSync(path, "utf8")), seed: 2 }));
+  const second = await harness.train(path);
+  writeFileSync(path, "{");
+  harness.release(hold);
+  for (const [{ id }, seed] of [
+    [first, 1],
+    [second, 2],
+  ] as const) {
+    // It goes on after a kill.
+    await harness.until(id, "done");
+    const { request, command, attempt } = await harness.job(id);
+    const file = join(harness.dataDir, "jobs", id, "config.json");
+    expect(command).toContain(file);
+    expect(attempt).toBe(2);
+    const kept = JSON.parse(readFileSync(file, "utf8"));
+    expect(kept).toMatchObject({ seed, student: join(harness.folder, "page") });
+    expect(request).toMatchObject({ config: kept, config_file: path });
   }
 });
 
@@ -189,7 +215,7 @@ it("gives a training job another title, whatever its state, and keeps it", async
   expect((await rename(id, { title: "a ‘first’ run" })).status).toBe(200);
   harness.release(hold);
   const { request } = await harness.until(id, "done");
-  expect(request).toMatchObject({ config: path, title: "a ‘first’ run" });
+  expect(request).toMatchObject({ config_file: path, title: "a ‘first’ run" });
   expect((await rename(id, { title: "" })).status).toBe(400);
   expect((await rename(id, { title: "x", state: "queued" })).status).toBe(400);
   expect((await rename("train-00000000000f", { title: "x" })).status).toBe(404);

@@ -1,10 +1,20 @@
 /** score and step, on files, as the command line runs them. */
-import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { buildCli, runCli, startCli } from "../../../test/support/cli.ts";
 import { modelFixture, readGolden } from "../../../test/support/golden.ts";
+import { AppendFile } from "../../node/append-file.ts";
 
 let folder: string;
 beforeEach(() => {
@@ -133,6 +143,52 @@ describe("score", () => {
       if (place >= 0) expect(line.top_logprobs[j]![place]).toBeCloseTo(line.logprobs[j]!, 5);
     });
     expect(await runCli(...args, "--top-k", "65")).toMatchObject({ code: 2 });
+  });
+
+  it("keeps what it has scored when it is interrupted, and goes on to the same output", async () => {
+    const prompt = Array.from({ length: 500 }, (_, n) => 5 + n);
+    const records = Array.from({ length: 40 }, (_, n) => ({
+      ...{ id: `r${n}`, prompt_ids: prompt, response_ids: [3, 5 + n] },
+    }));
+    const input = write("in.jsonl", records);
+    const score = (name: string) =>
+      runCli("score", "--model", QWEN_A, "--in", input, "--out", join(folder, name), ...CPU);
+    const whole = await score("whole.jsonl");
+    expect(whole.code, whole.err).toBe(0);
+    expect(whole.err).toMatch(/^ {2}\d+ lines?[,;]/m);
+
+    const part = join(folder, "out.jsonl.part");
+    const { append } = AppendFile.prototype;
+    vi.spyOn(process, "kill").mockReturnValue(true);
+    vi.spyOn(AppendFile.prototype, "append").mockImplementationOnce(function (this: AppendFile, text) {
+      const place = append.call(this, text);
+      process.emit("SIGINT", "SIGINT");
+      return place;
+    });
+    const stopped = await score("out.jsonl");
+    vi.restoreAllMocks();
+    expect(stopped.code).toBe(130);
+    expect(stopped.err).toContain(`gcopd: interrupted: the same command goes on from ${part}\n`);
+    const kept = readFileSync(part, "utf8").trimEnd().split("\n").length - 1;
+    expect(kept).toBeGreaterThan(0);
+    expect(kept).toBeLessThan(40);
+    // A kill cuts a line short.
+    appendFileSync(part, '{"id":"r');
+    const again = await score("out.jsonl");
+    expect(again.code, again.err).toBe(0);
+    expect(again.err).toContain(`goes on from ${part}\n`);
+    expect(again.err).toContain(`40 lines, ${((40 - kept) * 502).toLocaleString("en")} tokens`);
+    expect(readFileSync(join(folder, "out.jsonl"), "utf8")).toBe(
+      readFileSync(join(folder, "whole.jsonl"), "utf8"),
+    );
+    expect(readdirSync(folder).sort()).toEqual(["in.jsonl", "out.jsonl", "whole.jsonl"]);
+
+    writeFileSync(part, "mine\n");
+    expect((await score("out.jsonl")).err).toContain(`${part}: is in the way`);
+    writeFileSync(part, '{"format":"gcopd.unfinished.v1"}\n{"id":"old"}\n');
+    const other = await score("out.jsonl");
+    expect(other.err).toContain(`${part}: left by another model, input or options; begins again`);
+    expect(readdirSync(folder).sort()).toEqual(["in.jsonl", "out.jsonl", "whole.jsonl"]);
   });
 
   it("prints progress as JSON lines when asked, and then needs a file for its result", async () => {

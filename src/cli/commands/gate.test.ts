@@ -1,11 +1,13 @@
 /** The evidence test on a handful of decisions and a model of a few thousand parameters, as the command line runs it. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { runCli } from "../../../test/support/cli.ts";
 import { modelFixture } from "../../../test/support/golden.ts";
 import { tinyRecords } from "../../../test/support/tiny-records.ts";
+import { InputError } from "../../core/errors.ts";
+import { AppendFile } from "../../node/append-file.ts";
 
 const MODEL = modelFixture("tiny-a");
 const TOKENIZER = modelFixture("tokenizer");
@@ -49,6 +51,27 @@ async function gate(optimal: readonly object[], ...options: string[]) {
 }
 
 describe("gcopd gate", () => {
+  it("keeps the decisions that it has scored when it breaks off, and goes on to the same figures", async () => {
+    const whole = await gate(OPTIMAL);
+    const [report, decisions] = [whole.report(), whole.lines()];
+    const { append } = AppendFile.prototype;
+    vi.spyOn(AppendFile.prototype, "append").mockImplementationOnce(function (this: AppendFile, text) {
+      append.call(this, text);
+      throw new InputError("no more");
+    });
+    expect(await gate(OPTIMAL)).toMatchObject({ code: 1 });
+    vi.restoreAllMocks();
+    const part = join(folder, "gate.json.part");
+    expect(readFileSync(part, "utf8").trimEnd().split("\n")).toHaveLength(2);
+    // Nothing is left to score.
+    const again = await gate(OPTIMAL);
+    expect(again.code, again.err).toBe(0);
+    expect(again.err).toContain(`goes on from ${part}\n`);
+    expect(again.report()).toEqual(report);
+    expect(again.lines()).toEqual(decisions);
+    expect(existsSync(part)).toBe(false);
+  });
+
   it("writes figures that follow from its lines, the same each time", async () => {
     const { code, err, out, report, lines } = await gate(OPTIMAL);
     expect(err).not.toContain("gcopd:");

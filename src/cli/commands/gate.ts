@@ -27,6 +27,7 @@ import { plain, signed, table } from "../demo/table.ts";
 import { openCompute } from "../engine/compute.ts";
 import { howFar } from "../engine/how-far.ts";
 import { interruptible } from "../engine/interrupt.ts";
+import { groupTokens, KeptLines, unfinishedOf } from "../engine/kept-lines.ts";
 import { downloaded, type EngineOptions, engineOptions, MODEL } from "../engine/options.ts";
 import { openIndexedFile } from "../indexed-file.ts";
 import { checkOut, fileLabel, openBytes, printLine, progress, writeOut, writeRecordsOut } from "../io.ts";
@@ -38,6 +39,7 @@ import {
   type SubsetOptions,
   subsetOf,
 } from "../selection-options.ts";
+import { filesDigest, modelDigest } from "../train/fingerprint.ts";
 
 interface Options extends Omit<EngineOptions, "progress">, SubsetOptions {
   library: string;
@@ -53,9 +55,6 @@ interface Options extends Omit<EngineOptions, "progress">, SubsetOptions {
   out: string;
   decisions?: string;
 }
-
-/** Tokens that are read before the model runs, as `gcopd score` has it. */
-const GROUP_TOKENS = 65_536;
 
 export function register(program: Command): void {
   engineOptions(
@@ -100,10 +99,16 @@ export function register(program: Command): void {
 }
 
 async function run(options: Options): Promise<void> {
-  await interruptible((signal) => gate(options, signal));
+  // What comes from standard input cannot be read again.
+  const inputs = [options.library, options.episodes, options.optimal];
+  const unfinished = inputs.includes("-") ? undefined : await unfinishedOf(options.out);
+  await interruptible((signal) => gate({ ...options, unfinished }, signal), unfinished);
 }
 
-async function gate(options: Options, signal: AbortSignal): Promise<void> {
+async function gate(
+  options: Options & { unfinished: string | undefined },
+  signal: AbortSignal,
+): Promise<void> {
   for (const out of [options.out, options.decisions])
     await checkOut(out, options.library, options.episodes, options.optimal);
   const folder = await openModelFolder(options.teacher, {
@@ -123,7 +128,7 @@ async function gate(options: Options, signal: AbortSignal): Promise<void> {
 }
 
 async function scoreChosen(
-  options: Options,
+  options: Options & { unfinished: string | undefined },
   {
     folder,
     chosen,
@@ -140,14 +145,34 @@ async function scoreChosen(
     progress(
       `${info.model}: ${info.parameters} parameters on ${info.device} (${info.adapter}), ${info.dtype}`,
     );
+    const kept = await KeptLines.open(options.unfinished, await identityOf(options, folder, info));
     const leftOut: LeftOut[] = [];
     const scored: GateDecision[] = [];
+    for await (const group of kept.lines() as AsyncGenerator<Record<string, unknown> & Group>) {
+      scored.push(...group.scored);
+      leftOut.push(...group.leftOut);
+    }
+    const rest = chosen.slice(scored.length + leftOut.length);
     const tell = howFar(
       () => `${scored.length} of ${chosen.length} decisions: ${meansText(summarizeGate(scored, seed))}`,
     );
-    for await (const group of groups(cases(options, chosen, records, codec, leftOut))) {
-      scored.push(...(await scoreGroup(scorer, group, signal)));
-      tell(undefined);
+    try {
+      let before = leftOut.length;
+      for await (const group of groups(
+        cases(options, rest, records, codec, leftOut),
+        groupTokens(compute.kind),
+      )) {
+        const found: Group = {
+          scored: await scoreGroup(scorer, group, signal),
+          leftOut: leftOut.slice(before),
+        };
+        before = leftOut.length;
+        await kept.append([found]);
+        scored.push(...found.scored);
+        tell(undefined);
+      }
+    } finally {
+      kept.close();
     }
     const summary = summarizeGate(scored, seed);
     if (summary.decisions === 0)
@@ -164,12 +189,35 @@ async function scoreChosen(
     });
     if (options.decisions !== undefined) await writeRecordsOut(options.decisions, scored.map(gateLine));
     await writeOut(options.out, [`${JSON.stringify(report, null, 2)}\n`]);
+    await kept.remove();
     if (leftOut.length > 0)
       progress(`${leftOut.length} decisions could not be scored, for example: ${leftOut[0]!.reason}`);
     printSummary(summary);
   } finally {
     compute.close();
   }
+}
+
+/** What is kept of a group of decisions. */
+interface Group {
+  scored: GateDecision[];
+  leftOut: LeftOut[];
+}
+
+/** What decides the figures of each decision. */
+async function identityOf(
+  options: Options & { unfinished: string | undefined },
+  folder: FolderReader,
+  { model, device, dtype }: Scorer["info"],
+): Promise<object> {
+  if (options.unfinished === undefined) return {};
+  const { library, episodes, optimal, tokenizer, sourcesPerTask, augmentation, limit, seed } = options;
+  return {
+    weights: await modelDigest(folder),
+    ...{ model, device, dtype, tokenizer, seed, limit, augmentation, sources_per_task: sourcesPerTask },
+    ...keysOfSelection({ subset: subsetOf(options) }),
+    files: await filesDigest([library, episodes, optimal]),
+  };
 }
 
 type Records = Awaited<ReturnType<typeof openRecords>>;
@@ -235,13 +283,13 @@ async function* cases(
   }
 }
 
-async function* groups(cases: AsyncIterable<GateCase>): AsyncGenerator<GateCase[]> {
+async function* groups(cases: AsyncIterable<GateCase>, atOnce: number): AsyncGenerator<GateCase[]> {
   let group: GateCase[] = [];
   let tokens = 0;
   for await (const each of cases) {
     group.push(each);
     tokens += caseTokens(each);
-    if (tokens < GROUP_TOKENS) continue;
+    if (tokens < atOnce) continue;
     yield group;
     group = [];
     tokens = 0;

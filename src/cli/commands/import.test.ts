@@ -102,6 +102,16 @@ describe("gcopd import", () => {
     expect(result.err).toContain("not written: 27 lists of teacher scores; name a file with --scores-out");
   });
 
+  it("leaves scores out of --out where episodes have a file of their own", async () => {
+    const [out, episodes] = [join(folder, "library.jsonl"), join(folder, "episodes.jsonl")] as const;
+    const run = join(FIXTURES, "alfworld-run");
+    const result = await runCli("import", run, "--out", out, "--episodes-out", episodes);
+    expect(result.code, result.err).toBe(0);
+    expect(readdirSync(folder)).toEqual(["episodes.jsonl"]);
+    expect(result.err).toMatch(/not written: \d+ lists of teacher scores; name a file with --scores-out/);
+    expect(result.err).toContain(`not written: ${out} (sources): the import gives none`);
+  });
+
   it.each<[string, string, (copy: string) => void, RegExp]>([
     [
       "a manifest that is cut",

@@ -78,7 +78,7 @@ class Sinks {
     if (sink === undefined) {
       const named = this.#named[kind];
       if (named === undefined) {
-        if (kind === "score" && this.#outKind !== undefined) {
+        if (kind === "score") {
           this.leftOut++;
           return;
         }

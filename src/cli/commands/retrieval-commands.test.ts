@@ -107,7 +107,7 @@ describe("gcopd retrieve", () => {
     // The default rules are ScienceWorld's.
     expect(lines(streams.out)).toStrictEqual(expected.map(custom));
     expect(streams.err).toMatch(
-      /^gcopd: note: [^\n]*s\.jsonl: environment "marsworld" is custom: [^\n]*\n1,699 decisions/,
+      /^gcopd: note: [^\n]*s\.jsonl: environment "marsworld" is custom: [^\n]*\n[^\n]*7 of 1,457 visits [^\n]*\n1,699 decisions/,
     );
   });
 

@@ -25,12 +25,15 @@ import { openTokenizer } from "../../text/index.ts";
 import { UsageError } from "../command.ts";
 import { checkIds, type ModelLimits } from "../engine/check-ids.ts";
 import { type Compute, openCompute } from "../engine/compute.ts";
+import { howFar } from "../engine/how-far.ts";
 import { interruptible } from "../engine/interrupt.ts";
 import { printJsonLine } from "../engine/json-lines.ts";
+import { groupTokens, KeptLines, unfinishedOf } from "../engine/kept-lines.ts";
 import { limitBytes, type MemoryOptions, memoryOptions, printPlan } from "../engine/memory-options.ts";
 import { downloaded, type EngineOptions, engineOptions, MODEL } from "../engine/options.ts";
 import { KEY_OF, openServedScorer, openServer } from "../engine/served.ts";
 import { checkOut, fileLabel, openBytes, progress, writeRecordsOut } from "../io.ts";
+import { filesDigest, modelDigest } from "../train/fingerprint.ts";
 
 interface Options extends EngineOptions, MemoryOptions {
   model?: string;
@@ -48,8 +51,6 @@ interface Options extends EngineOptions, MemoryOptions {
 /** Most probable tokens that can be asked for. */
 const MOST_TOP = 64;
 
-/** Tokens that are read before the model runs: enough to fill its passes, little beside the weights. */
-const GROUP_TOKENS = 65_536;
 /** Several cards end a reading together: with more of it, less time passes until the last is done. */
 const UNITS_A_CARD = 4;
 /** Milliseconds more before each further attempt to open a device again. */
@@ -110,16 +111,20 @@ async function run(options: Options): Promise<void> {
   const { model, url } = options;
   if ((model === undefined) === (url === undefined))
     throw new UsageError("expected either --model with a folder or --url with the address of a server");
-  await interruptible((signal) =>
-    model === undefined
-      ? runServed({ ...options, url: url! }, signal, reporter(json))
-      : runHere({ ...options, model }, signal, reporter(json)),
+  // A stream of requests cannot be read again.
+  const unfinished = options.in === "-" ? undefined : await unfinishedOf(options.out);
+  await interruptible(
+    (signal) =>
+      model === undefined
+        ? runServed({ ...options, url: url!, unfinished }, signal, reporter(json))
+        : runHere({ ...options, model, unfinished }, signal, reporter(json)),
+    unfinished,
   );
 }
 
 /** Scores with a model that is opened here. */
 async function runHere(
-  options: Options & { model: string },
+  options: Options & { model: string; unfinished: string | undefined },
   signal: AbortSignal,
   report: Reporter,
 ): Promise<void> {
@@ -180,9 +185,9 @@ async function runHere(
   try {
     report.started(scorer);
     const limits = () => ({ vocabulary: scorer.info.vocabulary, maxPositions: scorer.opened.maxPositions });
-    const atOnce = GROUP_TOKENS * (count === 1 ? 1 : count * UNITS_A_CARD);
-    await writeRecordsOut(options.out, scored(options, scorer, limits, atOnce, signal, report));
-    report.ended();
+    const atOnce = groupTokens(device) * (count === 1 ? 1 : count * UNITS_A_CARD);
+    const of = options.unfinished === undefined ? {} : { weights: await modelDigest(folder) };
+    await writeScores(options, of, { scorer, limits, atOnce, signal, report });
   } finally {
     scorer.dispose();
   }
@@ -193,7 +198,7 @@ const COMPARED_LINES = 64;
 
 /** Scores with a model that another program serves. */
 async function runServed(
-  options: Options & { url: string },
+  options: Options & { url: string; unfinished: string | undefined },
   signal: AbortSignal,
   report: Reporter,
 ): Promise<void> {
@@ -238,11 +243,42 @@ async function runServed(
     compute?.close();
   }
   report.started(scorer);
-  await writeRecordsOut(
-    options.out,
-    scored(options, scorer, () => limits, GROUP_TOKENS, signal, report),
+  await writeScores(
+    options,
+    {},
+    { scorer, limits: () => limits, atOnce: groupTokens("auto"), signal, report },
   );
-  report.ended();
+}
+
+/** Scores all requests in groups of `atOnce` tokens. */
+interface Scoring {
+  scorer: Pick<Scorer, "score" | "info">;
+  limits: () => ModelLimits;
+  atOnce: number;
+  signal: AbortSignal;
+  report: Reporter;
+}
+
+/** Writes the output, and goes on with what an earlier attempt left of it. */
+async function writeScores(
+  options: Options & { unfinished: string | undefined },
+  of: object,
+  scoring: Scoring,
+): Promise<void> {
+  const { in: path, out, topK, entropy, unfinished } = options;
+  const { model, device, dtype } = scoring.scorer.info;
+  const identity =
+    unfinished === undefined
+      ? {}
+      : { ...of, model, device, dtype, top_k: topK, entropy, requests: await filesDigest([path]) };
+  const kept = await KeptLines.open(unfinished, identity);
+  try {
+    await writeRecordsOut(out, scored(options, kept, scoring));
+  } finally {
+    kept.close();
+  }
+  await kept.remove();
+  scoring.report.ended();
 }
 
 /**
@@ -270,11 +306,8 @@ async function longest(
 
 async function* scored(
   { in: path, topK, entropy }: Options,
-  scorer: Pick<Scorer, "score">,
-  limits: () => ModelLimits,
-  atOnce: number,
-  signal: AbortSignal,
-  report: Reporter,
+  kept: KeptLines,
+  { scorer, limits, atOnce, signal, report }: Scoring,
 ): AsyncGenerator<object> {
   const file = fileLabel(path);
   let group: ScoreInput[] = [];
@@ -289,24 +322,37 @@ async function* scored(
     onComputed: (done) => {
       computed = done.computed;
     },
+    onProgress: (done) => report.within(done, group.length),
   };
   async function* flush(): AsyncGenerator<object> {
-    for (const result of await scorer.score(group.map(scoreRequest), work))
-      yield outputRecord(result, topK ?? 0);
+    const results = await scorer.score(group.map(scoreRequest), work);
+    const records = results.map((result) => outputRecord(result, topK ?? 0));
+    await kept.append(records);
+    yield* records;
     report.progressed(group.length, tokens, computed);
     group = [];
     tokens = 0;
     computed = null;
   }
+  let before = 0;
+  for await (const record of kept.lines()) {
+    before++;
+    yield record;
+  }
+  report.resumed(before);
   for await (const { record, line } of readRecords(openBytes(path), { file, kind: "score-input", signal })) {
     checkIds(record, limits(), { file, line });
+    if (lines < before) {
+      lines++;
+      continue;
+    }
     group.push(record);
     lines++;
     tokens += record.prompt_ids.length + record.response_ids.length;
     if (tokens >= atOnce) yield* flush();
   }
   if (lines === 0) throw noRequests(file);
-  yield* flush();
+  if (group.length > 0) yield* flush();
 }
 
 const scoreRequest = ({ id, prompt_ids, response_ids }: ScoreInput): ScoreRequest => ({
@@ -332,6 +378,10 @@ function outputRecord({ id, logprobs, entropy, topIds, topLogprobs }: ScoreResul
 
 interface Reporter {
   started(scorer: Scorer): void;
+  /** Lines that an earlier attempt scored. */
+  resumed(lines: number): void;
+  /** How far the present group of lines is. */
+  within(progress: { done: number; total: number; unit: string }, lines: number): void;
   /** `tokens` of the lines, and how many were computed: fewer where lines share their first tokens. */
   progressed(lines: number, tokens: number, computed: number | null): void;
   ended(): void;
@@ -342,6 +392,7 @@ function reporter(json: boolean): Reporter {
   const total: { lines: number; tokens: number; computed?: number } = { lines: 0, tokens: 0 };
   const began = performance.now();
   const seconds = () => (performance.now() - began) / 1000;
+  const tell = howFar((text: string) => text);
   return {
     started({ info }) {
       if (json) printJsonLine({ type: "start", model: info });
@@ -351,11 +402,18 @@ function reporter(json: boolean): Reporter {
           `${info.model}: ${info.parameters} parameters on ${info.device} (${info.adapter}), ${info.dtype}`,
         );
     },
+    resumed(lines) {
+      total.lines += lines;
+    },
+    within({ done, total: all, unit }, lines) {
+      if (!json) tell(`${countOf(total.lines, "line")}; ${done} of ${all} ${unit} of the next ${lines}`);
+    },
     progressed(lines, tokens, computed) {
       total.lines += lines;
       total.tokens += tokens;
       if (computed !== null) total.computed = (total.computed ?? 0) + computed;
       if (json) printJsonLine({ type: "progress", ...total, seconds: seconds() });
+      else tell(`${countOf(total.lines, "line")}, ${countOf(total.tokens, "token")}`);
     },
     ended() {
       if (json) printJsonLine({ type: "done", ...total, seconds: seconds() });

@@ -102,6 +102,40 @@ describe("gcopd stats", () => {
     });
   });
 
+  it("counts the visits that can be entered; a feedback that is not the next observation is said elsewhere too", async () => {
+    const { sources, episodes } = small();
+    const custom = <T extends { decisions: readonly object[] }>(records: readonly T[]) =>
+      records.map((record) => ({
+        ...record,
+        environment: "kitchen",
+        decisions: record.decisions.map((decision) => ({ ...decision, feedback: "Done." })),
+      }));
+    const library = write("k.jsonl", custom(sources));
+    const played = write("ke.jsonl", custom(episodes));
+    const { out } = await runCli("stats", "--library", library, "--json");
+    const { entries, graph } = JSON.parse(out);
+    // A suffix of one decision has no feedback within it.
+    expect(entries.eligible).toBeLessThanOrEqual(graph.successes);
+    const { visits, ineligible } = entries as { visits: number; ineligible: Record<string, number> };
+    const mismatched = ineligible.feedback_mismatch!;
+    expect(mismatched).toBeGreaterThan(visits / 2);
+    const text = await runCli("stats", "--library", library);
+    expect(text.out).toMatch(
+      new RegExp(
+        `\\| not: a feedback after the visit differs from the next observation +\\| +${mismatched} \\|`,
+      ),
+    );
+    const note =
+      `${mismatched} of ${visits} visits of trusted successes of kitchen cannot be retrieved: ` +
+      "a feedback after the visit differs from the next observation (docs/library-format.md)\n";
+    expect((await runCli("validate", library)).err).toContain(`${library}: note: ${note}`);
+    const retrieved = await runCli("retrieve", "--library", library, "--episodes", played);
+    expect(retrieved.code, retrieved.err).toBe(0);
+    expect(retrieved.err.split(`gcopd: note: ${library}: ${note}`)).toHaveLength(2);
+    const unchanged = write("s.jsonl", sources);
+    expect((await runCli("validate", unchanged)).err).toBe("");
+  });
+
   it("counts every record that it can read, and lists the others once, with file, line and reason", async () => {
     const { sources, episodes, args } = small();
     const sound = JSON.parse((await runCli("stats", ...args, "--json")).out);

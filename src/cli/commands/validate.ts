@@ -5,7 +5,7 @@ import { plainLine } from "../../core/plain-text.ts";
 import type { Source } from "../../core/record/schema.ts";
 import type { RecordKind, RecordKinds } from "../../formats/kinds.ts";
 import { readAnyRecords } from "../../formats/read.ts";
-import { LeftOut } from "../environment-notes.ts";
+import { FeedbackMismatches, LeftOut } from "../environment-notes.ts";
 import { fileLabel, openBytes, printLine, progress } from "../io.ts";
 
 export function register(program: Command): void {
@@ -59,6 +59,7 @@ async function summarize(path: string): Promise<string> {
   const tasks = new Set<string>();
   const custom = new Set<string>();
   const leftOut = new LeftOut();
+  const mismatches = new FeedbackMismatches();
   let decisions = 0;
   for await (const { kind, record } of readAnyRecords(openBytes(path), { file })) {
     kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
@@ -67,6 +68,7 @@ async function summarize(path: string): Promise<string> {
       if (isCustomEnvironment(String(record.environment))) custom.add(String(record.environment));
     }
     if (isSource(record)) {
+      mismatches.add(record);
       const { environment, origin, decisions: made, outcome } = record;
       leftOut.add(environment, { ...outcome, origin: origin.kind, decisions: made.length });
     }
@@ -74,7 +76,7 @@ async function summarize(path: string): Promise<string> {
   }
   if (kinds.size === 0) throw new InputError("holds no records", { file });
   for (const name of custom) progress(`${file}: note: ${plainLine(customEnvironmentNote(name))}`);
-  for (const line of leftOut.lines()) progress(`${file}: note: ${line}`);
+  for (const line of [...leftOut.lines(), ...mismatches.lines()]) progress(`${file}: note: ${line}`);
   const parts = [...kinds].map(([kind, number]) => count(number, PLURALS[kind]));
   if (tasks.size > 0) parts.push(count(tasks.size, ["task", "tasks"]));
   if (decisions > 0) parts.push(count(decisions, ["decision", "decisions"]));

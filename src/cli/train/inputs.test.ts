@@ -76,6 +76,20 @@ it("says which tasks the library has no source of, where a stage retrieves", asy
   expect(warning).toContain(`has no source of ${tasks + 1} of the ${tasks + 1} tasks`);
 });
 
+it("says how many visits a custom environment's feedback takes out of retrieval", async () => {
+  const named = { environment: "kitchen" };
+  const [first] = sources;
+  const decisions = first!.decisions as object[];
+  const two = [decisions[0]!, decisions[0]!].map((decision) => ({ ...decision, feedback: "Done." }));
+  const outcome = { complete: true, success: true, score: 1, ended: "environment", verified: true };
+  writeFileSync(at("sources.jsonl"), lines([{ ...first, ...named, decisions: two, outcome }]));
+  writeFileSync(at("episodes.jsonl"), lines(episodes.map((episode) => ({ ...episode, ...named }))));
+  expect((await told({})).at(-1)).toBe(
+    `gcopd: note: ${at("sources.jsonl")}: 1 of 2 visits of trusted successes of kitchen cannot be retrieved: ` +
+      "a feedback after the visit differs from the next observation (docs/library-format.md)",
+  );
+});
+
 it("says which tasks have sources, but none that the method keeps", async () => {
   const keeps = (limits: string, some: string) =>
     `gcopd: warning: the method (${limits}) keeps no source of ${some}: nothing can be retrieved for `;

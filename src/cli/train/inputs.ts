@@ -5,7 +5,7 @@ import { type Method, stagesTaken } from "../../core/method/method.ts";
 import type { Episode, Source } from "../../core/record/schema.ts";
 import { type LiveGames, openGames } from "../live/open-games.ts";
 import { openParent, type Parent } from "./parent.ts";
-import { openSources, readEpisodes, type TaskSources } from "./records.ts";
+import { openSources, type RecordPlace, readEpisodes, type TaskSources } from "./records.ts";
 import { type RunTokenizer, runTokenizer } from "./run-tokenizer.ts";
 import type { TrainingRun } from "./training-run.ts";
 import { readWatch } from "./watch.ts";
@@ -17,6 +17,8 @@ export interface TrainingInputs {
   parent: Parent | null;
   /** Recorded ones; none where the student plays live. */
   episodes: readonly Episode[];
+  /** Where a recorded episode was read, for messages. */
+  placeOf: (episode: Episode) => RecordPlace | undefined;
   /** The tasks that the student plays live; null where the run trains on recorded episodes. */
   games: LiveGames | null;
   /** The tasks that the student is measured on as it is trained; null where it is not. */
@@ -52,7 +54,8 @@ export async function readInputs({
   };
   try {
     evaluation = await evaluationGames(config);
-    const episodes = games === null ? await readEpisodes(config, configFile) : [];
+    const { episodes, placeOf } =
+      games === null ? await readEpisodes(config, configFile) : { episodes: [], placeOf: () => undefined };
     const tokenizer = await runTokenizer(
       { ...config, teacher: configuredTeacher(config) },
       configFile,
@@ -67,7 +70,7 @@ export async function readInputs({
     // The plan of an experiment has no library yet.
     if (config.library !== undefined && stages.some(({ sampling }) => sampling?.kind === "prefix"))
       tellReferences(sources, configFile, onNote);
-    const records = { episodes, games, evaluation, watch, sources: sources.read };
+    const records = { episodes, placeOf, games, evaluation, watch, sources: sources.read };
     return { method, parent, ...records, tokenizer, close };
   } catch (error) {
     await close();

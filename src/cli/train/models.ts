@@ -44,12 +44,13 @@ export async function withModels<R>(
   let passes: { teacher?: PassOptions; student?: PassOptions } = {};
   try {
     const limit = limitBytes(config.memory_limit_gib);
+    // Also finds, before the first step, what the run would only refuse when its step comes.
+    const { plan, ...measured } = await plannedRun(run, inputs, opened);
     if (opened.kind === "webgpu" || limit !== undefined) {
-      const { plan, teacher, student } = await plannedRun(run, inputs, opened);
       checkPlan(plan, limit, opened.device.largestBuffer);
       onNote(describePlan(plan));
       // What is told when memory runs out is what both need.
-      passes = { teacher: { ...teacher, plan }, student: { ...student, plan } };
+      passes = { teacher: { ...measured.teacher, plan }, student: { ...measured.student, plan } };
     }
     const named = teacherOf(config, inputs);
     const served = isServed(named ?? undefined);

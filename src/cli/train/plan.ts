@@ -1,5 +1,5 @@
 /** The plan of a training job: memory, work and, measured on a small part of it, time. */
-import { problemOf } from "../../core/errors.ts";
+import { InputError, problemOf } from "../../core/errors.ts";
 import {
   configuredSettings,
   isServed,
@@ -9,12 +9,14 @@ import {
   runLengths,
   sampledLengths,
 } from "../../core/loop/index.ts";
+import type { Episode } from "../../core/record/schema.ts";
 import { type PassOptions, planTraining, planWorkload } from "../../engine/native/index.ts";
 import { openFolder } from "../../engine/native/node-folder.ts";
 import { checkPlan, combinePlans } from "../../tensor/index.ts";
 import { type Compute, openCompute } from "../engine/compute.ts";
 import { limitBytes } from "../engine/memory-options.ts";
 import type { TrainingInputs } from "./inputs.ts";
+import type { RecordPlace } from "./records.ts";
 import { openTeacher, teacherOf } from "./teacher.ts";
 import type { TrainingRun } from "./training-run.ts";
 
@@ -93,16 +95,29 @@ async function probeOn(
   }
 }
 
-/** What the run will need of the device, with the lengths of what its models will read. */
+/**
+ * What the run will need of the device, with the lengths of what its models will read.
+ *
+ * @throws InputError that names the file for a decision that the run would refuse when its step comes
+ */
 export async function plannedRun(
   { config, signal }: TrainingRun,
-  { method, parent, episodes, games, watch, tokenizer: { codec }, sources }: TrainingInputs,
+  inputs: TrainingInputs,
   { device }: Compute,
 ) {
+  const { method, parent, games, watch, sources } = inputs;
+  const { codec } = inputs.tokenizer;
   const named = teacherOf(config, { parent });
   const teacherFolder = named === null || isServed(named) ? null : named;
+  let reading: RecordPlace | undefined;
+  function* measured(): Generator<Episode> {
+    for (const episode of inputs.episodes) {
+      reading = inputs.placeOf(episode);
+      yield episode;
+    }
+  }
   const { work, ...lengths } = await runLengths({
-    episodes,
+    episodes: measured(),
     played: games?.tasks.map(({ environment }) => environment),
     stages: method.stages,
     contexts: libraryContexts({ sources, codec, limit: config.evidence_tokens }),
@@ -110,6 +125,9 @@ export async function plannedRun(
     sampled: sampledLengths(config),
     watched: watch?.decisions,
     signal,
+  }).catch((error: unknown) => {
+    if (!(error instanceof InputError) || error.where.file !== undefined) throw error;
+    throw new InputError(error.reason, { ...error.where, ...reading });
   });
   const limit = limitBytes(config.memory_limit_gib);
   if (config.tinker !== undefined) {

@@ -1,6 +1,6 @@
 import { checkOf, InputError } from "../../core/errors.ts";
 import { checkTrainConfig } from "../../core/loop/check-train-config.ts";
-import { configuredTeacher, STUDENT_TEACHER } from "../../core/loop/configured-method.ts";
+import { AMBIGUOUS_TEACHER, configuredTeacher, STUDENT_TEACHER } from "../../core/loop/configured-method.ts";
 import { isServed, type TrainConfig, trainConfigSchema } from "../../core/loop/train-config.ts";
 import { METHOD_IDS, methodSchema } from "../../core/method/index.ts";
 import { isOneOf } from "../../core/one-of.ts";
@@ -57,7 +57,7 @@ export async function readTrainConfig(file: string): Promise<TrainConfig> {
     const named = config[key];
     if (named === undefined) continue;
     if (key === "teacher" && named === STUDENT_TEACHER && isThere(absolute(named))) {
-      throw new InputError(`ambiguous: write "./${named}" for the folder beside the config`, { file, key });
+      throw new InputError(AMBIGUOUS_TEACHER, { file, key });
     }
     if (key === "teacher" && (isServed(named) || named === STUDENT_TEACHER)) continue;
     // Of a student that a server trains, only the tokenizer has to be here.

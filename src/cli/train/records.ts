@@ -7,53 +7,64 @@ import type { Episode, Source } from "../../core/record/schema.ts";
 import { type SourceSelection, selectSources } from "../../core/retrieval/selection.ts";
 import type { IndexedLibrary } from "../../formats/indexed/index.ts";
 import { readRecords } from "../../formats/read.ts";
-import { EnvironmentNotes } from "../environment-notes.ts";
+import { EnvironmentNotes, FeedbackMismatches } from "../environment-notes.ts";
 import { type IndexedFile, openIndexedFile } from "../indexed-file.ts";
 import { openBytes } from "../io.ts";
 
+/** Where a record was read. */
+export interface RecordPlace {
+  file: string;
+  line: number;
+}
+
 /** Finds records that two files have; within one file its reader does. */
 class UniqueOverFiles {
-  readonly #places = new Map<string, { file: string; line: number }>();
+  readonly #places = new Map<string, RecordPlace>();
 
   /** @throws InputError that names both places when the record was there before, in another file */
-  check(
-    kind: "source" | "episode",
-    of: readonly string[],
-    id: string,
-    at: { file: string; line: number },
-  ): void {
-    const key = JSON.stringify([...of, id]);
-    const before = this.#places.get(key);
+  check(kind: "source" | "episode", of: readonly string[], id: string, at: RecordPlace): void {
+    const before = this.place(of, id);
     if (before !== undefined)
       throw new InputError(
         `${kind} ${JSON.stringify(id)} was already in ${before.file}, line ${before.line}`,
         { ...at, key: kind },
       );
-    this.#places.set(key, at);
+    this.#places.set(JSON.stringify([...of, id]), at);
+  }
+
+  /** Undefined for a record that was not checked. */
+  place(of: readonly string[], id: string): RecordPlace | undefined {
+    return this.#places.get(JSON.stringify([...of, id]));
   }
 }
 
 /**
- * The episodes that a config chooses, in the order of its files.
+ * The episodes that a config chooses, in the order of its files, and where each was read.
  *
  * @throws InputError for a bad record, for one that is in two files, for a file that holds none, and for an id that no
  * episode has
  */
-export async function readEpisodes(config: TrainConfig, configFile: string): Promise<Episode[]> {
+export async function readEpisodes(
+  config: TrainConfig,
+  configFile: string,
+): Promise<{ episodes: Episode[]; placeOf: (episode: Episode) => RecordPlace | undefined }> {
   const episodes: Episode[] = [];
+  const unique = new UniqueOverFiles();
   try {
-    for await (const episode of chosenEpisodes(config, allEpisodes(namedFiles(config.episodes))))
+    for await (const episode of chosenEpisodes(config, allEpisodes(namedFiles(config.episodes), unique)))
       episodes.push(episode);
   } catch (error) {
     if (!(error instanceof InputError) || error.where.key !== "episode_ids") throw error;
     throw new InputError(error.reason, { ...error.where, file: configFile });
   }
-  return episodes;
+  return { episodes, placeOf: ({ episode }) => unique.place([], episode) };
 }
 
 /** The episodes of files in their order. @throws InputError as `readEpisodes` does */
-export async function* allEpisodes(files: readonly string[]): AsyncGenerator<Episode> {
-  const unique = new UniqueOverFiles();
+export async function* allEpisodes(
+  files: readonly string[],
+  unique = new UniqueOverFiles(),
+): AsyncGenerator<Episode> {
   for (const file of files) {
     let count = 0;
     for await (const { record, line } of readRecords(openBytes(file), { file, kind: "episode" })) {
@@ -110,11 +121,13 @@ export async function openSources(
     checkUnique(libraries);
     const notes = new EnvironmentNotes();
     for (const { name, tasks: all } of libraries) notes.library(all, name);
+    const mismatches = new FeedbackMismatches();
     const absent: string[] = [];
     const unkept: string[] = [];
     const over: number[] = [];
     for (const { environment, task } of tasks.values()) {
       const sources = await read(environment, task);
+      for (const source of sources) mismatches.add(source);
       if (referenceOf(sources) !== null) referenced += 1;
       if (sources.length === 0) absent.push(task);
       else if (selections.every((selection) => selectSources(sources, selection).length === 0))
@@ -135,6 +148,7 @@ export async function openSources(
             `tasks that are trained on, up to ${most}: it counts repetitions, and sources share them`,
         );
       }
+      for (const line of mismatches.lines()) onNote(`gcopd: note: ${files.join(", ")}: ${line}`);
     }
   } catch (error) {
     await close();

@@ -19,6 +19,7 @@ import {
 } from "../../../test/support/train-runs.ts";
 import { InputError } from "../../core/errors.ts";
 import type { TrainEvent } from "../../core/loop/index.ts";
+import type { Episode } from "../../core/record/schema.ts";
 import { lockFolder } from "../../node/lock.ts";
 import { readTrainConfig } from "./read-config.ts";
 import { runTraining } from "./run.ts";
@@ -374,6 +375,23 @@ describe("refusals in one line", () => {
     );
     await refused(writeConfig(), /differs in batches, data;/);
     await refused(writeConfig({ limit: 2, teacher: modelFixture("qwen3-b") }), /differs in teacher;/);
+  });
+
+  it("a decision of a later step that cannot be read, by its file, before the first step", async () => {
+    const config = writeConfig({ batch_size: 1 });
+    const text = readFileSync(inFolder("episodes.jsonl"), "utf8");
+    for (const [changes, message] of [
+      [{ prompt: undefined }, /\.prompt: missing; expected `prompt` or `prompt_ids`/],
+      [{ rollout_logprobs: [-1] }, /\.rollout_logprobs: 1 log-probabilities; expected \d+/],
+    ] as const) {
+      const records = text.trimEnd().split("\n");
+      const last = JSON.parse(records.pop()!) as Episode;
+      Object.assign(last.decisions[1]!, changes);
+      writeFileSync(inFolder("episodes.jsonl"), `${records.join("\n")}\n${JSON.stringify(last)}\n`);
+      const place = `episodes\\.jsonl, line 4, episode "e4", decisions\\[1\\]${message.source}`;
+      await refused(config, new RegExp(place));
+      expect(existsSync(inFolder("out"))).toBe(false);
+    }
   });
 
   it("an output folder that holds something else; an empty one, and a run's own, are taken", async () => {

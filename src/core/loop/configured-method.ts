@@ -92,6 +92,8 @@ function withSignal({ signal: _, ...stage }: Stage, signal: NonNullable<TrainCon
 
 /** What `teacher` is called where it is the student as the run begins. */
 export const STUDENT_TEACHER = "student";
+/** Why a config is refused that has a folder of this name beside it. */
+export const AMBIGUOUS_TEACHER = `ambiguous: write "./${STUDENT_TEACHER}" for the folder beside the config`;
 
 /**
  * The teacher that a run reads: what the config names, `student` where the method's is the student itself, and null

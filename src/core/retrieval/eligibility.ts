@@ -1,6 +1,7 @@
 /** The eligibility test b⁺(r, j) of Eq. (4) ("Candidate admission") and the cost d(r, j) of Eq. (5). */
 import type { EnvironmentRules } from "../environment/rules.ts";
 import type { Source } from "../record/schema.ts";
+import { isTrustedSuccess } from "../record/standing.ts";
 import { foldWhiteSpace } from "../white-space.ts";
 import type { IneligibleReason } from "./types.ts";
 
@@ -118,6 +119,30 @@ export function failedByVisit(
 /** The failed tests by name, in the order of `IneligibleReason`. */
 export function reasonsOf(failed: FailedTests): IneligibleReason[] {
   return TESTS.filter((_, test) => (failed & (1 << test)) !== 0);
+}
+
+/** How many visits of trusted successes can be entered, and which tests of b⁺ the others fail. */
+export interface EntryCounts {
+  /** Those with a locator. */
+  visits: number;
+  eligible: number;
+  /** A visit that fails several tests is counted at each. */
+  ineligible: Partial<Record<IneligibleReason, number>>;
+}
+
+export const noEntries = (): EntryCounts => ({ visits: 0, eligible: 0, ineligible: {} });
+
+/** Adds the visits of one record to the counts, in place; none unless it is a trusted success. */
+export function addEntries(counts: EntryCounts, source: Source, rules: RetrievalRules): void {
+  if (!isTrustedSuccess(source)) return;
+  const breaks = continuity(source);
+  for (const [position, { state }] of source.decisions.entries()) {
+    if (state === null) continue;
+    const failed = failedByVisit(source, position, breaks, rules);
+    counts.visits++;
+    if (failed === 0) counts.eligible++;
+    for (const reason of reasonsOf(failed)) counts.ineligible[reason] = (counts.ineligible[reason] ?? 0) + 1;
+  }
 }
 
 function isBlank(text: string | null): boolean {

@@ -8,6 +8,7 @@ import { evidenceInput } from "../evidence/evidence-input.ts";
 import { taskKey } from "../record/library.ts";
 import type { Episode, Source } from "../record/schema.ts";
 import type { UnreadableRecord } from "../record/unreadable.ts";
+import { addEntries, type EntryCounts, noEntries } from "../retrieval/eligibility.ts";
 import { prepareTask } from "../retrieval/prepare.ts";
 import { retrieveEpisode } from "../retrieval/retrieve.ts";
 import { type Selection, selectSources } from "../retrieval/selection.ts";
@@ -47,6 +48,8 @@ export interface LibraryStatistics {
   recorded: number;
   /** Coverage of `tasks` by budget, over all records. */
   coverage: CoverageRow[];
+  /** The visits of the successes that take part, before each one's last: which can be entered. */
+  entries: EntryCounts;
   /** The graphs of the records that take part. */
   graph: GraphTotals;
   /** Null when no episode was given. */
@@ -62,6 +65,7 @@ export class StatisticsCollector {
   readonly #selection: Selection;
   readonly #coverage: CoverageCounter;
   readonly #sizer: EvidenceSizer | null;
+  readonly #entries = noEntries();
   readonly #graph = emptyGraphTotals();
   readonly #decisions = emptyDecisionStatistics();
   readonly #seen = new Set<string>();
@@ -90,6 +94,7 @@ export class StatisticsCollector {
     this.#recorded += sources.length;
     this.#coverage.add(environment, sources);
     const prepared = prepareTask(selectSources(sources, this.#selection), environmentRules(environment));
+    for (const source of prepared.graph.sources) addEntries(this.#entries, source, prepared.rules);
     addGraph(this.#graph, prepared.graph);
     for (const episode of episodes) {
       this.#decisions.episodes++;
@@ -115,6 +120,7 @@ export class StatisticsCollector {
       tasksWithoutSources: this.#withoutSources,
       recorded: this.#recorded,
       coverage: this.#coverage.rows(),
+      entries: structuredClone(this.#entries),
       graph: { ...this.#graph },
       decisions: counted ? structuredClone(this.#decisions) : null,
       evidence: counted ? (this.#sizer?.result() ?? null) : null,

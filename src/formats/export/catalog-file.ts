@@ -49,12 +49,11 @@ export function sourceKindOf({ task, source, repetition, origin }: Source): stri
       { key: "origin.kind" },
     );
   const written = typeof recorded === "string" ? recorded : plain[kind];
-  if (originKind(repetition, written) !== kind || source !== `${kind}:${repetition}`)
+  const named = `${originKind(repetition, written)}:${repetition}`;
+  if (source !== named || !named.startsWith(`${kind}:`))
     throw new InputError(
-      `${source} of ${task} has repetition ${repetition}; a catalog would give it another name`,
-      {
-        key: "source",
-      },
+      `${source} of ${task} comes back as ${named} from a catalog, by its repetition; expected that name in the library too`,
+      { key: "source" },
     );
   return written;
 }

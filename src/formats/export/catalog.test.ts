@@ -64,7 +64,11 @@ describe("what a catalog cannot hold is refused", () => {
     [[{ ...source, origin: { kind: "human" } }], 'was made by "human"'],
     [
       [{ ...source, source: "other:0" }],
-      "other:0 of .* has repetition 0; a catalog would give it another name",
+      "other:0 of .* comes back as teacher:0 from a catalog, by its repetition; expected that name",
+    ],
+    [
+      [{ ...source, source: "planner:0", repetition: 1_000_000, origin: { kind: "planner" } }],
+      "planner:0 of .* comes back as planner:1000000",
     ],
     [[source, { ...source, source: "teacher:0b" }], "both have repetition 0"],
     [

@@ -106,7 +106,8 @@ const resume = createRoute({
   path: "/api/jobs/{id}/resume",
   tags: ["jobs"],
   summary: "Go on with a cancelled, failed or lost job",
-  description: "Training goes on from its last checkpoint; scoring begins again.",
+  description:
+    "Training goes on from its last checkpoint, scoring after the last group of requests that it finished.",
   security,
   request: {
     params: JobId,

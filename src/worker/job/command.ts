@@ -6,14 +6,15 @@ import { checkTextSize, utf8Text } from "../../core/folder-text.ts";
 import { parseJsonText } from "../../core/json.ts";
 import { budgetSeconds } from "../../core/loop/budget.ts";
 import { checkTrainConfig } from "../../core/loop/check-train-config.ts";
-import { STUDENT_TEACHER } from "../../core/loop/configured-method.ts";
+import { AMBIGUOUS_TEACHER, STUDENT_TEACHER } from "../../core/loop/configured-method.ts";
 import { isServed, namedFiles, type TrainConfig, trainConfigSchema } from "../../core/loop/train-config.ts";
 import { METHOD_IDS } from "../../core/method/index.ts";
 import { isOneOf } from "../../core/one-of.ts";
 import { describeIssue } from "../../core/record/describe-issue.ts";
 import { parseHubName } from "../../engine/hub/hub-client.ts";
-import { fileError, passingFault, unlessPassing } from "../../node/file-error.ts";
+import { fileError, isThere, passingFault, unlessPassing } from "../../node/file-error.ts";
 import type { JobRequest } from "../../protocol/job.ts";
+import { remoteConfig } from "../launch/remote-config.ts";
 
 type ScoreRequest = Extract<JobRequest, { kind: "score" }>;
 type TrainRequest = Extract<JobRequest, { kind: "train" }>;
@@ -48,7 +49,7 @@ function scorer(request: ScoreRequest): string[] {
   }).flatMap(([option, value]) => (value === undefined ? [] : [option, value]));
 }
 
-/** A config that came with the request lies beside the job's output. */
+/** A job's config lies beside its output. A version that left a named one where it was has paths in its requests. */
 export function configPath({ config }: TrainRequest, outFolder: string): string {
   return typeof config === "string" ? config : join(dirname(outFolder), "config.json");
 }
@@ -62,8 +63,8 @@ function cardsText(cards: number | readonly number[]): string {
 /**
  * Checks a request with the files that it names.
  *
- * @returns the request, with the device that a config's file names: the file may change before the run, which must use
- *   the device that it waited for
+ * @returns the request, with what a config's file holds in place of its path: the file may change before the run, or
+ *   before the run goes on
  * @throws InputError naming the first key whose value, file or folder is not as it must be
  */
 export async function checkedRequest(request: JobRequest, where: string): Promise<JobRequest> {
@@ -73,8 +74,11 @@ export async function checkedRequest(request: JobRequest, where: string): Promis
     return request;
   }
   if (typeof request.config === "string") {
-    const { device } = await checkConfigFile(request.config, where);
-    return { ...request, device: request.device ?? device };
+    const file = request.config;
+    const read = await checkConfigFile(file, where);
+    const absolute = (path: string) => resolve(dirname(file), path);
+    const { config } = await remoteConfig(read, { models: {} }, { file, absolute });
+    return { ...request, config: { ...config }, config_file: file, device: request.device ?? config.device };
   }
   await checkConfig(request.config, where);
   return request;
@@ -194,6 +198,9 @@ export async function checkConfig(value: unknown, where: string, file?: string):
   for (const key of ["teacher", "student", "calibrate_with"] as const) {
     const named = config[key];
     if (named === undefined) continue;
+    if (key === "teacher" && named === STUDENT_TEACHER && file !== undefined) {
+      if (isThere(resolve(dirname(file), named))) throw new InputError(AMBIGUOUS_TEACHER, at(key));
+    }
     if (key === "teacher" && (isServed(named) || named === STUDENT_TEACHER)) continue;
     let hub: unknown = null;
     try {

@@ -39,7 +39,7 @@ describe("a job", () => {
     expect(job.progress).toMatchObject({ step: 3 });
     expect(runs(job.id)).toHaveLength(1);
     expect(runs(job.id)[0]).toMatch(
-      / train --config .*config-1\.json --out .*\/out --device auto --progress json$/,
+      / train --config .*\/config\.json --out .*\/out --device auto --progress json$/,
     );
   });
 

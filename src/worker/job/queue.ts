@@ -215,7 +215,7 @@ export class JobQueue {
   }
 
   /**
-   * Puts an ended job back into the queue. A training run goes on from its last checkpoint; scoring begins again.
+   * Puts an ended job back into the queue. A training run goes on from its last checkpoint, scoring after what it has kept.
    *
    * @param changes take the place of the request's own
    * @throws ApiError 404; 409 when the job is not cancelled, failed or lost.

@@ -43,7 +43,7 @@ export interface ConfigOrigin {
  */
 export async function remoteConfig(
   config: TrainConfig,
-  target: Target,
+  target: Pick<Target, "host" | "models" | "gpus" | "price_per_gpu_hour">,
   { file, absolute, passing = () => false }: ConfigOrigin,
 ): Promise<RemoteConfig> {
   const carried: Carried[] = [];

@@ -1,20 +1,21 @@
-// Stands for the command line in tests: a file beside its config says what it does. It keeps a checkpoint in --out and goes on from
-// it, prints progress as JSON lines, and notes in `runs` each time it was started.
+// Stands for the command line in tests: what its config names as episodes says what it does, if its name ends in .fake. It keeps a
+// checkpoint in --out and goes on from it, prints progress as JSON lines, and notes in `runs` each time it was started.
 import { appendFileSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
 const args = process.argv.slice(2);
 const option = (name) => args[args.indexOf(name) + 1];
-const settings = `${option("--config")}.fake`;
-const config = existsSync(settings) ? JSON.parse(readFileSync(settings, "utf8")) : {};
+const read = (file) => JSON.parse(readFileSync(file, "utf8"));
+const { episodes } = args[0] === "train" ? read(option("--config")) : {};
+const config = `${episodes}`.endsWith(".fake") ? read(resolve(dirname(option("--config")), episodes)) : {};
 const out = option("--out");
 mkdirSync(out, { recursive: true });
 appendFileSync(join(out, "runs"), `${process.pid} ${args.join(" ")}\n`);
 
 if (config.ignoreTerm) process.on("SIGTERM", () => console.log("asked to stop"));
 const checkpoint = join(out, "checkpoint.json");
-let step = existsSync(checkpoint) ? JSON.parse(readFileSync(checkpoint, "utf8")).step : 0;
+let step = existsSync(checkpoint) ? read(checkpoint).step : 0;
 console.log(`starting at ${step}`);
 if (config.interrupted) {
   process.kill(process.pid, "SIGTERM");

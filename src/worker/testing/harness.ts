@@ -74,8 +74,8 @@ export class Harness {
   }
 
   /**
-   * A training config, with what the fake command line does in a file beside it; `hold` is a file in the way of step
-   * `holdAt`.
+   * A training config, with what the fake command line does in place of its episodes; `hold` is a file in the way of
+   * step `holdAt`.
    *
    * @param more keys of the config
    */
@@ -87,9 +87,10 @@ export class Harness {
     const path = join(this.folder, `config-${this.#configs}.json`);
     const hold = join(this.folder, `hold-${this.#configs}`);
     writeFileSync(hold, "");
-    const inputs = { episodes: "secret.txt", teacher: "page", student: "page" };
+    const episodes = `config-${this.#configs}.fake`;
+    const inputs = { episodes, teacher: "page", student: "page" };
     writeFileSync(path, JSON.stringify({ method: "opd", ...inputs, ...more }));
-    writeFileSync(`${path}.fake`, JSON.stringify({ ...settings, hold }));
+    writeFileSync(join(this.folder, episodes), JSON.stringify({ ...settings, hold }));
     return { path, hold };
   }
 

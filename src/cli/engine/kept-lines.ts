@@ -1,0 +1,108 @@
+/** What a long command has finished of its output: interrupted or killed, the same command goes on after it. */
+import { rm } from "node:fs/promises";
+import { InputError } from "../../core/errors.ts";
+import type { DeviceChoice } from "../../engine/native/index.ts";
+import { LineDecoder, LineSplitter } from "../../formats/lines.ts";
+import { parseObject } from "../../formats/read.ts";
+import { recordLine } from "../../formats/write.ts";
+import { AppendFile } from "../../node/append-file.ts";
+import { isThere, onFile } from "../../node/file-error.ts";
+import { writeWhole } from "../../node/whole-file.ts";
+import { isStream, openBytes, progress } from "../io.ts";
+
+const FORMAT = "gcopd.unfinished.v1";
+
+/**
+ * Tokens that are read before the model runs, and kept together: enough to fill its passes, little beside the weights.
+ * The processor is slow and gains little from more.
+ */
+export const groupTokens = (kind: DeviceChoice): number => (kind === "cpu" ? 16_384 : 65_536);
+
+/** Where it is kept; undefined for an output that is no file. */
+export async function unfinishedOf(out: string | undefined): Promise<string | undefined> {
+  return (await isStream(out)) ? undefined : `${out}.part`;
+}
+
+/** Lines of a file beside the output, after one that says what they are of. It is made with the first of them. */
+export class KeptLines {
+  readonly #path: string | undefined;
+  readonly #header: string;
+  #file: AppendFile | null = null;
+  /** The file on the disk is of this work. */
+  #goesOn = false;
+
+  private constructor(path: string | undefined, identity: object) {
+    this.#path = path;
+    this.#header = recordLine({ format: FORMAT, ...identity });
+  }
+
+  /**
+   * @param path as `unfinishedOf` gives it
+   * @param identity what decides the lines; those of another identity are not gone on with
+   * @throws InputError for a file that holds something else
+   */
+  static async open(path: string | undefined, identity: object): Promise<KeptLines> {
+    const kept = new KeptLines(path, identity);
+    if (path === undefined || !isThere(path)) return kept;
+    const { value: header } = await kept.#whole().next();
+    if (header === undefined) return kept;
+    if (!header.startsWith(`{"format":"${FORMAT}"`))
+      throw new InputError("is in the way: expected what this command left unfinished, or no file", {
+        file: path,
+      });
+    kept.#goesOn = `${header}\n` === kept.#header;
+    progress(
+      kept.#goesOn
+        ? `goes on from ${path}`
+        : `gcopd: note: ${path}: left by another model, input or options; begins again`,
+    );
+    return kept;
+  }
+
+  /** What was kept before, in its order. @throws InputError for a damaged line */
+  async *lines(): AsyncGenerator<Record<string, unknown>> {
+    if (!this.#goesOn) return;
+    let line = 0;
+    for await (const text of this.#whole()) {
+      line++;
+      if (line > 1) yield parseObject(text, { file: this.#path!, line });
+    }
+  }
+
+  /** Returns when the records are on the disk. */
+  async append(records: readonly object[]): Promise<void> {
+    if (this.#path === undefined) return;
+    if (this.#file === null) {
+      // Written anew, so that another attempt that still runs keeps a file of its own.
+      await writeWhole(this.#path, this.#begun());
+      this.#file = new AppendFile(this.#path);
+    }
+    this.#file.append(records.map(recordLine).join(""));
+    this.#file.sync();
+  }
+
+  close(): void {
+    this.#file?.close();
+    this.#file = null;
+  }
+
+  /** Once the output is whole. */
+  async remove(): Promise<void> {
+    this.close();
+    if (this.#path !== undefined) await onFile(this.#path, "write", rm(this.#path, { force: true }));
+  }
+
+  async *#begun(): AsyncGenerator<Uint8Array> {
+    const encoder = new TextEncoder();
+    if (!this.#goesOn) yield encoder.encode(this.#header);
+    else for await (const text of this.#whole()) yield encoder.encode(`${text}\n`);
+  }
+
+  /** The lines that a kill did not cut short. */
+  async *#whole(): AsyncGenerator<string> {
+    const path = this.#path!;
+    const [splitter, decoder] = [new LineSplitter(path), new LineDecoder(path)];
+    for await (const chunk of openBytes(path))
+      for (const line of splitter.lines(chunk)) yield decoder.decode(line) ?? "";
+  }
+}
