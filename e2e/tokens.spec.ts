@@ -236,9 +236,11 @@ test("cancels: requested, then confirmed, and the page goes on", async ({ page }
   const height = () => panel.locator(".panel-head").evaluate((head) => head.clientHeight);
   const before = await height();
   await page.keyboard.press("j");
-  await decisionShown(page, 20);
+  await expect(page.getByTestId("decision")).toHaveText("20");
   const line = page.getByTestId("scoring").locator("span").first();
-  await expect(line).toHaveText(/^Teacher, without evidence · decision 19 of melt\|12\|easy#0 · 0 of .* first pass$/);
+  await expect(line).toHaveText(
+    /^Teacher, without evidence · decision 19 of melt\|12\|easy#0 · 0 of .* first pass$/,
+  );
   expect(await height()).toBe(before);
   await expect(panel).toContainText(
     /With evidence, the teacher reads [\d,]+ tokens instead of ([\d,]+), then the same \d+ response tokens; the student reads the \1\./,
