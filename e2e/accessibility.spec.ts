@@ -41,6 +41,11 @@ test("nothing open, the dialogs, links and files that are none", async ({ page }
   await checkDialog(page, "?", /keys|Keyboard|Keys/i);
   await checkDialog(page, "g", /guide/i);
   await checkDialog(page, "Control+k", "Command palette");
+  const files = page.getByRole("button", { name: "Open files…" });
+  await files.focus();
+  await page.getByTestId("pick-files").setInputFiles([upload("broken.jsonl", Buffer.from("{"))]);
+  await expect(page.getByTestId("notice")).toBeVisible();
+  await expect(files).toBeFocused();
   for (const [key, view] of [
     ["2", "task"],
     ["5", "statistics"],

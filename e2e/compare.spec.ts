@@ -66,6 +66,7 @@ test("what differs between two pages is said field by field; nonsense in the lin
   await expect(dialog.getByRole("row", { name: /page changed start search_results/ })).toBeVisible();
   await page.keyboard.press("Escape");
   await visit(page, `${sampleHash("task", "melt|12|easy")}&beside=teacher`);
+  await decisionShown(page, 0);
   await expect(page.getByRole("alert")).toContainText("“beside=teacher” in the link: expected source:NAME@");
   await visit(page, `${sampleHash("task", "melt|12|easy")}&beside=source:teacher:0@0&beside=source:nobody@1`);
   await expect(dialog.getByRole("alert")).toContainText("no execution nobody");

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { holdAt, loseDeviceAt } from "./compute-worker.ts";
 import { madeGame } from "./made-game.ts";
 import { upload } from "./own-files.ts";
-import { expect, limitEpisodes, openSample, type Page, test, visit } from "./site.ts";
+import { expect, limitEpisodes, openSample, type Page, pressEnabled, test, visit } from "./site.ts";
 import { MODEL_TIME } from "./throttle.ts";
 
 const REFUSED = "the open games of alfworld are not those that the run began with";
@@ -85,8 +85,10 @@ test("a run on policy is followed by another tab, and goes on there once its own
   await other.keyboard.press("7");
   await other.getByRole("button", { name: "Close all games" }).click();
   await other.keyboard.press("6");
-  await row.getByRole("button", { name: /^Resume/ }).click();
+  await pressEnabled(row.getByRole("button", { name: /^Resume/ }));
   await expect(row).toContainText("✓ done", { timeout: MODEL_TIME });
+  // The focus went on to the buttons that took its place, and is on the one that is left.
+  await expect(row.getByRole("button", { name: /^Remove/ })).toBeFocused();
   await expect(row.getByRole("cell", { name: "2 of 2" })).toBeVisible();
   await expect(other.getByTestId("run-detail")).toContainText("went on after step");
 });
@@ -157,8 +159,9 @@ test("a student is evaluated twice, and the two are compared; what was played ou
   await expect(page.getByLabel("Seeds")).toHaveAccessibleDescription("expected each one once");
   await page.getByLabel("Seeds").fill("0, 1");
   await expect(page.getByTestId("live-run-plan")).toHaveText("2 of 2 open tasks: 4 episodes");
-  await page.getByRole("button", { name: "Evaluate" }).click();
+  await pressEnabled(page.getByRole("button", { name: "Evaluate" }));
   await expect(page.getByTestId("live-run-progress")).toContainText("0 of 4 episodes");
+  await expect(run(page, "Evaluation").getByRole("button", { name: "Cancel" })).toBeFocused();
   // Its model is at work: a second press would start nothing.
   await expect(page.getByRole("button", { name: "Evaluate" })).toBeDisabled();
   // Another device would end it, and it plays in the open games.
@@ -192,8 +195,9 @@ test("a student is evaluated twice, and the two are compared; what was played ou
   const records = (await readFile(await (await episodes).path(), "utf8")).trimEnd().split("\n");
   expect(records.map((line) => JSON.parse(line).repetition)).toEqual([0, 0, 1, 1]);
 
-  await page.getByRole("button", { name: "Evaluate" }).click();
+  await pressEnabled(page.getByRole("button", { name: "Evaluate" }));
   await expect(page.getByTestId("evaluation")).toHaveCount(2, { timeout: MODEL_TIME });
+  await expect(first.locator("button:focus")).toHaveCount(1);
   await first.getByLabel("Compare with").selectOption({ index: 1 });
   await expect(first.getByTestId("comparison")).toHaveText(
     "Success rate +0.0 points (no interval: all tasks gave the same). " +

@@ -87,6 +87,11 @@ test("the table shows what differs between configs, sorts by it, groups, and fil
   await first.getByRole("button", { name: /^Remove the tag baseline/ }).click();
   await expect(add).toBeFocused();
 
+  // What can be done with a run is in sight where its columns are not.
+  await page.setViewportSize({ width: 700, height: 800 });
+  await expect(list(page).getByRole("columnheader", { name: "started" })).not.toBeInViewport({ ratio: 1 });
+  await expect(first.getByRole("button", { name: /^Remove: / })).toBeInViewport({ ratio: 1 });
+
   // A run that has ended is not said to be about to.
   await expect(rows(page).filter({ hasText: "run 3" })).toContainText("▢ cancelled");
   await expect(list(page)).not.toContainText(/requested|ending/);

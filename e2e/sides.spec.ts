@@ -11,6 +11,17 @@ const number = (cell: string): number => Number(cell.replace("−", "-").replace
 test("adds sides by keyboard, compares any two, and takes them from an address", async ({ page }) => {
   await scoreOwn(page);
   const compare = page.getByTestId("compare");
+  // An address may name a side that is not there: the menus say which.
+  await page.evaluate(() => {
+    window.location.hash += "&compare=vanilla,nonsense";
+  });
+  const chosen = compare.getByRole("combobox", { name: "Compared side" });
+  await expect(chosen.getByRole("option", { name: "nonsense (missing)" })).toHaveCount(1);
+  await expect(chosen).toHaveValue("nonsense");
+  await expect(page.getByTestId("no-delta")).toContainText("“nonsense” is not scored");
+  await chosen.selectOption("graph");
+  await expect(page.getByTestId("no-delta")).toHaveCount(0);
+
   await compare.getByText("Add a side").focus();
   await page.keyboard.press("Enter");
   await pressEnabled(compare.getByRole("button", { name: "Score this side" }));

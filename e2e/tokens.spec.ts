@@ -227,12 +227,27 @@ test("takes an export to ONNX as teacher, and refuses it as student", async ({ p
 
 test("cancels: requested, then confirmed, and the page goes on", async ({ page }) => {
   await holdAt(page, { at: { call: "score" } });
-  await visit(page, sampleHash("tokens", "melt|12|easy", { decision: 20 }));
-  await noteTexts(page, "scoring");
+  await visit(page, sampleHash("tokens", "melt|12|easy", { decision: 19 }));
+  for (const id of ["scoring", "hint"]) await noteTexts(page, id);
   await page.getByRole("button", { name: "Score" }).click();
   await expect(page.getByTestId("scoring")).toContainText("tokens");
+  // Beside another decision it says which one is scored; its line is shown whole, and no higher.
+  const panel = page.getByRole("region", { name: "The same response" });
+  const height = () => panel.locator(".panel-head").evaluate((head) => head.clientHeight);
+  const before = await height();
+  await page.keyboard.press("j");
+  await expect(page.getByTestId("decision")).toHaveText("20");
+  const line = page.getByTestId("scoring").locator("span").first();
+  await expect(line).toHaveText(
+    /^Teacher, without evidence · decision 19 of melt\|12\|easy#0 · 0 of .* first pass$/,
+  );
+  expect(await height()).toBe(before);
+  await expect(panel).toContainText(
+    /With evidence, the teacher reads [\d,]+ tokens instead of ([\d,]+), then the same \d+ response tokens; the student reads the \1\./,
+  );
   await page.keyboard.press("Escape");
   await expectSeen(page, "scoring", /Cancel requested/);
+  await expectSeen(page, "hint", /^Scoring of decision 19 of melt\|12\|easy#0 was cancelled\.$/);
   await expect(page.getByRole("button", { name: "Score" })).toBeEnabled();
   await page.keyboard.press("2");
   await decisionShown(page, 20);

@@ -204,7 +204,9 @@ test("a run comes first: the form becomes its card, with a line that leads back;
   const card = page.getByTestId("run-detail");
   await expect(card).toBeVisible();
   await expect(page.locator(".training-form")).toHaveCount(0);
-  await expect(page.getByTestId("form-fold")).toBeFocused();
+  // Its buttons come next.
+  await expect(card.getByRole("heading", { level: 2 })).toBeFocused();
+  await expect(card.getByRole("heading", { level: 2 })).toBeInViewport();
   const facts = card.getByTestId("run-facts");
   await expect(facts).toContainText("own#0");
   await expect(facts).toContainText("vanilla, 3 passes; then graph-conditioned, 1 pass");

@@ -74,14 +74,16 @@ test("a run started, changed, started again, and both compared", async ({ page }
   const detail = page.getByTestId("run-detail");
   const learned = detail.getByTestId("run-facts").locator("div", { hasText: "learning rate" }).locator("dd");
   await expect(detail).toContainText("Done: ", { timeout: MODEL_TIME });
-  await expect(page.getByTestId("form-fold")).toBeFocused();
+  await expect(detail.getByRole("heading", { level: 2 })).toBeFocused();
   await expect(learned).toHaveText(/^\d/);
   await expect(learned).not.toHaveText("0.001");
+  const goTo = async (control: Locator): Promise<void> => {
+    for (let n = 0; n < 50 && !(await isFocused(control)); n += 1) await trial.press("Tab");
+    await expect(control).toBeFocused();
+  };
+  await goTo(page.getByTestId("form-fold"));
   await trial.press("Enter");
-  const rate = page.getByLabel("Learning rate");
-  await expect(rate).toBeVisible();
-  for (let n = 0; n < 50 && !(await isFocused(rate)); n += 1) await trial.press("Tab");
-  await expect(rate).toBeFocused();
+  await goTo(page.getByLabel("Learning rate"));
   await trial.press("ControlOrMeta+a");
   await trial.type("1e-3");
   await trial.press("Enter");

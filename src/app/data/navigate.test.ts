@@ -49,6 +49,18 @@ describe("the URL of the place", () => {
     expect(steps.slice(2)).toEqual(["replace decision=3"]);
   });
 
+  it("keeps what was said of an address while what it left open is filled in, until one goes elsewhere", () => {
+    browser.location.hash = "#/tokens/boil?sides=with:bogus";
+    url.follow()();
+    url.go({ episode: "e-1" }, "fill");
+    expect(getData().placeProblems).toEqual([
+      expect.stringContaining("“sides=with:bogus” in the link: expected"),
+    ]);
+    expect(steps).toEqual(["replace"]);
+    url.go({ view: "task" });
+    expect(getData().placeProblems).toEqual([]);
+  });
+
   it("stays as it was where the browser does not take it", () => {
     url.go({ task: "x".repeat(1000) });
     expect(getData().place.task).toHaveLength(1000);

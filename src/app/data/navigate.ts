@@ -83,13 +83,13 @@ export class PlaceUrl {
 
   /**
    * Goes to a place: `push` makes a step of the browser's history, otherwise the present one is replaced, with `rest` a
-   * moment later. Changes by hand are of one decision, sources that are switched off are of one task: elsewhere they are
+   * moment later; `fill` is what an address left open, and leaves what was said of that address. Changes by hand are of one decision, sources that are switched off are of one task: elsewhere they are
    * gone, and Back brings them back.
    */
-  go = (change: Partial<Place>, asked: "push" | "replace" | "rest" = "replace"): void => {
+  go = (change: Partial<Place>, asked: "push" | "replace" | "rest" | "fill" = "replace"): void => {
     const before = getData().place;
     const behind = leftBehind(before, change);
-    const how = "pin" in behind && isOfDecision(before) ? "push" : asked;
+    const how = "pin" in behind && isOfDecision(before) ? "push" : asked === "fill" ? "replace" : asked;
     // The step of the history that is left behind names the decision that was shown there.
     if (how === "push") this.settle();
     const place = { ...before, ...behind, ...change };
@@ -100,7 +100,7 @@ export class PlaceUrl {
       // Before the store: who follows the place may navigate again.
       this.#write(place, how);
     }
-    setData((ui) => ({ ...showing(ui, place), placeProblems: [] }));
+    setData((ui) => ({ ...showing(ui, place), ...(asked === "fill" ? {} : { placeProblems: [] }) }));
   };
 }
 

@@ -1,5 +1,6 @@
 /** What names a scored decision: its library, task, episode and place there, and the evidence that was asked for. */
 import type { Selection } from "../../core/retrieval/selection.ts";
+import { shownName } from "../base/text/shown-text.ts";
 import type { DecisionModel } from "./model.ts";
 
 type Scored = Pick<
@@ -32,4 +33,11 @@ export function ofScoreKey(key: string): Omit<Scored, "selection"> & { selection
     boolean,
   ];
   return { library, environment, task, episode, decision, selection, endOfTurn };
+}
+
+/** "decision 2 of melt|12|easy#0" for a key of `scoreKey`; null for the key of other work. */
+export function scoredName(key: string): string | null {
+  if (!key.startsWith("[")) return null;
+  const { episode, decision } = ofScoreKey(key);
+  return `decision ${decision} of ${shownName(episode, 80)}`;
 }

@@ -1,6 +1,7 @@
 /** What the user must know before reading on: faults of the link, a question about a model, the missing GPU. */
 import { useRef } from "react";
 import { shownName, shownText } from "../base/text/shown-text.ts";
+import { useFocusAsBefore } from "../base/use-focus-back.ts";
 import { models } from "../compute/models/models.ts";
 import { ROLES, type Role, setUi, useUi } from "../compute/store.ts";
 import { goHome } from "../data/navigate.ts";
@@ -27,6 +28,7 @@ export function Banners() {
 
 function PendingFolder() {
   const folder = useUi((ui) => ui.pendingFolder);
+  useFocusAsBefore(folder !== null);
   if (folder === null) return null;
   const use = (role: Role): void => {
     setUi({ pendingFolder: null });
@@ -53,6 +55,7 @@ function PendingTokenizer() {
   const pending = useUi((ui) => ui.pendingTokenizer);
   const opened = useUi((ui) => ui.models);
   const input = useRef<HTMLInputElement>(null);
+  useFocusAsBefore(pending !== null);
   if (pending === null) return null;
   const { folder } = pending;
   const close = (): void => setUi({ pendingTokenizer: null });

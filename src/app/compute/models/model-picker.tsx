@@ -1,5 +1,5 @@
 /** Which model has a role, and another one from a folder, a .zip or the hub. */
-import { useRef } from "react";
+import { useId, useRef } from "react";
 import { countOf } from "../../../core/plural.ts";
 import type { WeightChoice } from "../../../tensor/index.ts";
 import { gibibytes } from "../../../tensor/memory-plan.ts";
@@ -52,9 +52,11 @@ export function ModelPicker({ of: role }: { of: Role }) {
   const trained = useStudentRun((run) => role === "student" && run.id !== null);
   const folder = useRef<HTMLInputElement>(null);
   const archive = useRef<HTMLInputElement>(null);
+  const id = useId();
   return (
-    <span className="model-picker" data-testid={`model-${role}`}>
-      <span>
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset cannot stand in a line of text
+    <span className="model-picker" role="group" aria-labelledby={id} data-testid={`model-${role}`}>
+      <span id={id}>
         {role}: <strong>{modelTitle(model, own, trained)}</strong>
         {model !== null && model.steps > 0 && ` (${countOf(model.steps, "step")})`}
       </span>

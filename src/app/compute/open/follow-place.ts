@@ -133,7 +133,7 @@ export class PlaceFollower {
       }
       if (place.episode === null) {
         // The link names it from here on; the change leads back here.
-        navigate({ episode: episode.id });
+        navigate({ episode: episode.id }, "fill");
         return;
       }
       const request: DecisionRequest = {

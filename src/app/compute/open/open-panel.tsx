@@ -2,6 +2,7 @@
 import { useState } from "react";
 import { Menu } from "../../base/menu.tsx";
 import { PickButton } from "../../base/pick-button.tsx";
+import { useFocusAsBefore } from "../../base/use-focus-back.ts";
 import { hasWorker } from "../../data/shared-folder.ts";
 import { setUi, useUi } from "../store.ts";
 import { openAddresses, openDropped, openSample } from "./open.ts";
@@ -17,6 +18,7 @@ export function OpenMenu() {
 
 export function OpenButtons({ primary = false }: { primary?: boolean }) {
   const busy = useUi((ui) => ui.opening !== null);
+  useFocusAsBefore(busy);
   const [asking, setAsking] = useState(false);
   const [address, setAddress] = useState("");
   return (

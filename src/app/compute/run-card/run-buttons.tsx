@@ -1,5 +1,7 @@
+import { useEffect, useRef } from "react";
 import { ENDED } from "../../../protocol/job-state.ts";
 import { shownName } from "../../base/text/shown-text.ts";
+import { isFocusFree } from "../../base/use-focus-back.ts";
 import { useStudentRun } from "../models/models.ts";
 import { canResume } from "../runs/launches.ts";
 import type { Run } from "../runs/run.ts";
@@ -24,12 +26,27 @@ function isOver(run: Run): boolean {
 /** What a run's state allows. */
 export function RunButtons({ run }: { run: Run }) {
   const { id, state, title, stream } = run;
+  const buttons = useRef<HTMLSpanElement>(null);
+  const pressed = useRef(false);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another state has other buttons
+  useEffect(() => {
+    // The button that was pressed may be gone: what takes its place has the focus, and Stop before Cancel.
+    const inside = buttons.current?.contains(document.activeElement) === true;
+    pressed.current &&= inside || isFocusFree();
+    if (pressed.current) buttons.current?.querySelector("button")?.focus({ preventScroll: true });
+  }, [state]);
   // Another tab has it until it is written down.
   const elsewhere = stream === "other-tab";
   const of = `${shownName(title)}, ${id}`;
   const going = !ENDED.includes(state) && !isOver(run);
   return (
-    <span className="run-buttons">
+    <span
+      ref={buttons}
+      className="run-buttons"
+      onClickCapture={() => {
+        pressed.current = true;
+      }}
+    >
       {going && (state === "running" || state === "queued") && (
         <button type="button" onClick={() => void stopRun(id)} aria-label={`Stop after this step: ${of}`}>
           Stop

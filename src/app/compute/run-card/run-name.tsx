@@ -17,7 +17,8 @@ export function RunName({ run }: { run: Run }) {
 function NameShown({ run, rename }: { run: Run; rename: RefObject<HTMLButtonElement | null> }) {
   return (
     <div className="run-name">
-      <h2 id="run-title">
+      {/* The focus goes here when a run starts. */}
+      <h2 id="run-title" tabIndex={-1}>
         <bdi>{shownName(run.title)}</bdi>
       </h2>
       <button ref={rename} type="button" onClick={() => useNaming.setState({ id: run.id })}>

@@ -7,7 +7,7 @@ import type { DecisionModel, ScorePair, TokenCounts } from "../../data/model.ts"
 import type { ComputeClient } from "../clients.ts";
 import { models } from "../models/models.ts";
 import { getUi, setUi, useUi } from "../store.ts";
-import { scoreDecision, scoreKey } from "./score.ts";
+import { scoreDecision, scoreKey, teacherReads } from "./score.ts";
 
 const library = vi.hoisted(() => ({ pairs: [] as object[], pair: {} as Partial<ScorePair>, changed: {} }));
 
@@ -202,4 +202,10 @@ it("says why there is nothing to score", async () => {
   await scoreDecision();
   expect(getUi().scoring).toMatchObject({ status: "failed", message: "no prompt was recorded" });
   expect(opened).toEqual([]);
+});
+
+it("tells what the evidence makes the teacher read, apart from the response", () => {
+  expect(teacherReads({ vanilla: 530, graph: 1813, response: 24 })).toBe(
+    "1,813 tokens instead of 530, then the same 24 response tokens",
+  );
 });

@@ -1,6 +1,7 @@
 /** Scoring one decision: the teacher without and with evidence on the same response ids, and the student. */
 import { InputError } from "../../../core/errors.ts";
 import type { WhatIf } from "../../../core/evidence/index.ts";
+import { countOf } from "../../../core/plural.ts";
 import type { EngineInfo } from "../../../core/ports.ts";
 import { describeFault, isAbort, isDeviceFault } from "../../base/faults.ts";
 import { libraryWorker } from "../../data/library-client.ts";
@@ -166,6 +167,10 @@ export const scoredLengths = ({ vanilla, graph, response }: Counts) => ({
   teacher: onePass(Math.max(vanilla, graph), response),
   student: onePass(vanilla, response),
 });
+
+/** "1,813 tokens instead of 530, then the same 24 response tokens": what the evidence makes the teacher read. */
+export const teacherReads = ({ vanilla, graph, response }: Counts): string =>
+  `${countOf(graph, "token")} instead of ${vanilla.toLocaleString("en")}, then the same ${countOf(response, "response token")}`;
 
 /** What scoring a decision of so many tokens will need; without the student where it takes no part. */
 export async function planScoring(counts: Counts, { student }: { student: boolean }) {

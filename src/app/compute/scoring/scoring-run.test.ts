@@ -1,11 +1,12 @@
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, expect, it, onTestFinished, vi } from "vitest";
 import { fake, Pending } from "../../../../test/support/fake.ts";
 import { DeviceError, InputError } from "../../../core/errors.ts";
+import { useHint } from "../../base/hint.ts";
 import type { FolderFiles } from "../../data/files/blob-folder.ts";
 import type { ComputeClient } from "../clients.ts";
 import { Models } from "../models/models.ts";
 import { getUi, IDLE_TRAINING, setUi } from "../store.ts";
-import { type ScoringRun, ScoringRuns } from "./scoring-run.ts";
+import { type ScoringRun, ScoringRuns, scoreKey } from "./scoring-run.ts";
 
 /** What the device was asked for, how often the further model was closed, and how often the worker was ended. */
 let asked: number;
@@ -79,6 +80,7 @@ it.each<[string, (run: ScoringRun) => unknown]>([
     });
     expect(asked).toBe(1);
     expect(scoring().status).toBe("idle");
+    expect(useHint.getState().text).toBe("Scoring was cancelled.");
     await vi.runAllTimersAsync();
     await stopped;
     expect(ended).toBe(0);
@@ -118,16 +120,21 @@ it.each([
 ])("a run that does not hear is ended with its worker; %s changes nothing", async (_, come, isNext) => {
   const late = new Pending();
   const kept = vi.fn();
-  const first = runs.run("left-out", "first", async (run) => {
+  const at = { library: "l", environment: "e", task: "t", episode: "t#0", decision: 2 };
+  const key = scoreKey({ ...at, selection: {}, endOfTurn: true });
+  const said: string[] = [];
+  onTestFinished(useHint.subscribe(({ text }) => text !== "" && said.push(text)));
+  const first = runs.run("left-out", key, async (run) => {
     await run.openOther(folder);
     await run.wait(late.promise);
     kept();
   });
   await vi.advanceTimersByTimeAsync(0);
   const stopped = runs.cancel();
-  expect(scoring()).toEqual({ status: "cancelling", job: "left-out", key: "first" });
+  expect(scoring()).toEqual({ status: "cancelling", job: "left-out", key });
   await vi.runAllTimersAsync();
   await stopped;
+  expect(said).toEqual(["Scoring of decision 2 of t#0 was cancelled."]);
   expect({ status: scoring().status, ended }).toEqual({ status: "idle", ended: 1 });
   const answer = new Pending();
   const second = isNext && runs.run("side", "second", (run) => run.wait(answer.promise));

@@ -4,8 +4,10 @@ import * as Comlink from "comlink";
 import type { EngineInfo } from "../../../core/ports.ts";
 import { type Range, remaining } from "../../base/eta.ts";
 import { describeFault, isAbort, isDeviceFault } from "../../base/faults.ts";
+import { hint } from "../../base/hint.ts";
 import { Latest } from "../../base/latest.ts";
 import type { FolderFiles } from "../../data/files/blob-folder.ts";
+import { scoredName } from "../../data/score-key.ts";
 import type { ComputeClient } from "../clients.ts";
 import { isDeviceBusy } from "../computing.ts";
 import { memory } from "../models/memory.ts";
@@ -188,11 +190,8 @@ export class ScoringRuns {
     } catch (error) {
       if (!isLatest()) return;
       if (isDeviceFault(error)) models.endFailed();
-      setUi({
-        scoring: isAbort(error)
-          ? { status: "idle" }
-          : { status: "failed", job, key, message: describeFault(error) },
-      });
+      if (isAbort(error)) endCancelled(key);
+      else setUi({ scoring: { status: "failed", job, key, message: describeFault(error) } });
     } finally {
       if (other !== null && isLatest()) void models.worker().then((client) => client.api.closeOther());
     }
@@ -207,8 +206,14 @@ export class ScoringRuns {
     if (!(await this.clients.models.stopWork(() => isLatest() && getUi().scoring.status === "cancelling")))
       return;
     this.#turns.end();
-    setUi({ scoring: { status: "idle" } });
+    endCancelled(scoring.key);
   }
+}
+
+function endCancelled(key: string): void {
+  setUi({ scoring: { status: "idle" } });
+  const name = scoredName(key);
+  hint(name === null ? "Scoring was cancelled." : `Scoring of ${name} was cancelled.`);
 }
 
 export const scoringRuns = new ScoringRuns(page);

@@ -1,6 +1,6 @@
 /** A person decides: types an action, or chooses one that is on offer. */
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from "react";
-import type { EnvironmentTurn } from "../../../core/ports.ts";
+import type { EnvironmentTurn, Offered } from "../../../core/ports.ts";
 import { shownText } from "../../base/text/shown-text.ts";
 import { player, setPlay, usePlay } from "../../compute/games/play.ts";
 import { getUi } from "../../compute/store.ts";
@@ -10,6 +10,7 @@ import {
   hasSearch,
   isTemplated,
   menuEntries,
+  narrowedToOne,
   offeredActions,
   SEARCH,
 } from "./offered-actions.ts";
@@ -21,7 +22,7 @@ const MOST_OPTIONS = 200;
 export function ActionBox({ turn, disabled }: { turn: EnvironmentTurn; disabled: boolean }) {
   const { offered } = turn;
   const draft = usePlay((play) => play.draft);
-  const [choice, setChoice] = useState({ at: -1, draft, offered });
+  const [choice, setChoice] = useState<{ at: number; draft: string; offered: Offered | null } | null>(null);
   const id = useId();
   const input = useRef<HTMLInputElement>(null);
   const box = useRef<HTMLDivElement>(null);
@@ -29,8 +30,9 @@ export function ActionBox({ turn, disabled }: { turn: EnvironmentTurn; disabled:
   const all = offeredActions(turn, draft);
   const found = filteredActions(all, draft, isTemplated(offered));
   const shown = found.slice(0, MOST_OPTIONS);
-  // Another turn or other words make another list; nothing in it is chosen yet.
-  const active = choice.draft === draft && choice.offered === offered ? choice.at : -1;
+  // Another turn or other words make another list; nothing in it is chosen yet, unless the words leave one action only.
+  const isSameList = choice?.draft === draft && choice.offered === offered;
+  const active = isSameList ? choice.at : narrowedToOne(all, found) ? 0 : -1;
   const setActive = (at: number): void => setChoice({ at, draft, offered });
   const chosen = shown[active];
   // The first turn follows the press that began the episode; later ones take the focus only where nothing else has it.
@@ -111,7 +113,14 @@ export function ActionBox({ turn, disabled }: { turn: EnvironmentTurn; disabled:
         {found.length > MOST_OPTIONS && `, the first ${MOST_OPTIONS} shown`}
         {hasSearch(offered) && "; search[words] searches"}
       </p>
-      <div ref={list} id={`${id}-list`} role="listbox" aria-label="On offer" className="offers">
+      <div
+        ref={list}
+        id={`${id}-list`}
+        role="listbox"
+        aria-label="On offer"
+        className="offers"
+        hidden={all.length === 0}
+      >
         {shown.map((action, n) => (
           <button
             key={action}

@@ -1,6 +1,13 @@
 import { expect, test } from "vitest";
 import type { Offered } from "../../../core/ports.ts";
-import { beginningOf, filteredActions, hasSearch, menuEntries, offeredActions } from "./offered-actions.ts";
+import {
+  beginningOf,
+  filteredActions,
+  hasSearch,
+  menuEntries,
+  narrowedToOne,
+  offeredActions,
+} from "./offered-actions.ts";
 
 const COMMANDS = ["examine bed 1", "go to bed 1", "go to desk 1", "look"];
 
@@ -28,6 +35,20 @@ test("words filter in any order and any case; a whole action and a search hide n
   expect(filteredActions(COMMANDS, "look", true)).toEqual(["look"]);
   expect(filteredActions(COMMANDS, "search[red lamp")).toEqual(COMMANDS);
   expect(filteredActions(COMMANDS, "sing")).toEqual([]);
+});
+
+test("words that leave one action choose it; a whole action, a search and no words at all do not", () => {
+  const chooses = (actions: readonly string[], text: string): boolean =>
+    narrowedToOne(actions, filteredActions(actions, text));
+  expect(
+    ["BED go", "go to bed 1 ", "go", "sing", "", "search[lamp"].map((text) => chooses(COMMANDS, text)),
+  ).toEqual([true, false, false, false, false, false]);
+  expect(["wai", "wait", " ", "search[lamp"].map((text) => chooses(["wait"], text))).toEqual([
+    true,
+    false,
+    false,
+    false,
+  ]);
 });
 
 test("templates as they are, and with every object in every place once words are typed", () => {

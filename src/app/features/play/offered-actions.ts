@@ -58,6 +58,10 @@ export function filteredActions(actions: readonly string[], text: string, many =
   return actions.filter((action) => words.every((word) => action.toLowerCase().includes(word)));
 }
 
+/** Whether words leave one action of a list, given what `filteredActions` found in it. */
+export const narrowedToOne = (actions: readonly string[], found: readonly string[]): boolean =>
+  found !== actions && found.length === 1;
+
 /** Whether actions are listed by their templates: filled in, they are hundreds or thousands. */
 export const isTemplated = (offered: Offered | null): boolean => offered !== null && "templates" in offered;
 

@@ -69,7 +69,7 @@ export function RunList({ runs }: { runs: readonly Run[] }) {
                 descending={descending}
               />
             ))}
-            <th scope="col">
+            <th scope="col" className="in-sight">
               <span className="hidden-visually">what can be done</span>
             </th>
           </tr>
@@ -193,19 +193,23 @@ function RunRow({
           <Cell run={run} column={column} />
         </Fragment>
       ))}
-      <td>
+      <td className="in-sight">
         <RunButtons run={run} />
       </td>
     </tr>
   );
 }
 
-function Cell({ run, column: { key, text, isNumber } }: { run: Run; column: Column }) {
+function Cell({ run, column: { key, text, short, isNumber } }: { run: Run; column: Column }) {
   if (key === "run") return <NameCell run={run} />;
   if (key === "state") return <StateCell run={run} />;
   return (
-    <td className={isNumber ? "number" : ""}>
-      {key === "started" ? <span data-measured>{text(run)}</span> : shownName(text(run) || "–", 80)}
+    <td className={isNumber ? "number" : ""} title={short && shownName(text(run), 1000)}>
+      {key === "started" ? (
+        <span data-measured>{text(run)}</span>
+      ) : (
+        shownName((short ?? text)(run) || "–", 80)
+      )}
     </td>
   );
 }

@@ -54,6 +54,14 @@ it("has settings before files, which a worker names in its own way", () => {
   expect(left).toBe(2);
 });
 
+it("counts the episodes of a run in its cell, and groups by which they are", () => {
+  const of = [["a"], ["a", "b"], ["c", "d"]].map((ids, n) => run(String(n), { episode_ids: ids }));
+  const { columns } = columnsFor([...of, run("4", {})], false);
+  const episodes = columns.find(({ key }) => key === "config episode_ids")!;
+  expect([...of, run("4", {})].map(episodes.short!)).toEqual(["1 episode", "2 episodes", "2 episodes", ""]);
+  expect(groupRuns(of, episodes.key, columns, {})).toHaveLength(3);
+});
+
 it("sorts by value, with what is unknown last either way", () => {
   expect(ids(sortRuns(RUNS, column("loss"), false))).toBe("312");
   expect(ids(sortRuns(RUNS, column("loss"), true))).toBe("132");

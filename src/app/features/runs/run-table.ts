@@ -1,5 +1,6 @@
 /** The table of runs: its columns, among them whatever differs between the configs, and its rows in order and groups. */
 import { create } from "zustand";
+import { countOf } from "../../../core/plural.ts";
 import { shownName } from "../../base/text/shown-text.ts";
 import { figureText } from "../../compute/run-card/figures.ts";
 import { stateWord } from "../../compute/run-card/run-state.tsx";
@@ -13,6 +14,8 @@ export interface Column {
   isNumber: boolean;
   /** What is shown; "" where a run has nothing. */
   text: (run: Run) => string;
+  /** What its cell says in place of a text that is too long for it. */
+  short?: (run: Run) => string;
   /** What rows are sorted by: numbers before text, and nothing last. */
   value: (run: Run) => string | number | null;
 }
@@ -50,6 +53,9 @@ const FIGURE_COLUMNS: readonly Column[] = [
   },
 ];
 
+const countedEpisodes = ({ config: { episode_ids: ids } }: Run): string =>
+  Array.isArray(ids) ? countOf(ids.length, "episode") : "";
+
 /** "config settings.clip": a key of the config is no column of the run's. */
 const columnOf = ({ key, values }: Difference, title: string): Column => {
   const texts = [...values.values()];
@@ -58,6 +64,7 @@ const columnOf = ({ key, values }: Difference, title: string): Column => {
     title: shownName(title, 60),
     isNumber: texts.every((text) => text.trim() !== "" && Number.isFinite(Number(text))),
     text: ({ id }) => values.get(id) ?? "",
+    ...(key === "episode_ids" ? { short: countedEpisodes } : {}),
     value: ({ id }) => {
       const text = values.get(id);
       if (text === undefined) return null;

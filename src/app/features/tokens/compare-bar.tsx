@@ -19,8 +19,10 @@ import { JobProgress } from "./job-progress.tsx";
 const ALWAYS = ["vanilla", "full", "graph", "student", "recorded-teacher", "recorded-student"];
 
 export function CompareBar({ compared }: { compared: Compared }) {
-  const { sides, columns, base, side } = compared;
+  const { sides, columns } = compared;
   const wanted = useUi((ui) => ui.place.sides);
+  // As it is asked for, also where one of them is not there.
+  const { base, side } = useUi((ui) => ui.place.compare) ?? standardOf(sides);
   const key = useUi((ui) => (ui.decision === null ? "" : scoreKey(ui.decision)));
   const busy = useUi(isDeviceBusy);
   const choose = (chosen: { base: string; side: string }): void => {
@@ -38,18 +40,18 @@ export function CompareBar({ compared }: { compared: Compared }) {
           <SideSelect
             name="Compared side"
             sides={sides}
-            value={side.key}
-            onChoose={(chosen) => choose({ side: chosen, base: chosen === base.key ? side.key : base.key })}
+            value={side}
+            onChoose={(chosen) => choose({ side: chosen, base: chosen === base ? side : base })}
           />{" "}
           − log p of{" "}
           <SideSelect
             name="Base side"
             sides={sides}
-            value={base.key}
-            onChoose={(chosen) => choose({ base: chosen, side: chosen === side.key ? base.key : side.key })}
+            value={base}
+            onChoose={(chosen) => choose({ base: chosen, side: chosen === side ? base : side })}
           />
         </span>
-        <button type="button" onClick={() => choose({ base: side.key, side: base.key })}>
+        <button type="button" onClick={() => choose({ base: side, side: base })}>
           Swap
         </button>
         {further.map((each) => (
@@ -118,6 +120,7 @@ function SideSelect({
 }) {
   return (
     <select aria-label={name} value={value} onChange={(event) => onChoose(event.target.value)}>
+      {!sides.some(({ key }) => key === value) && <option value={value}>{labelOf(value)} (missing)</option>}
       {sides.map(({ key, label }) => (
         <option key={key} value={key}>
           {label}

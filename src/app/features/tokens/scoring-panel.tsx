@@ -3,6 +3,7 @@ import { formatRange } from "../../base/eta.ts";
 import { isDeviceBusy, isTraining } from "../../compute/computing.ts";
 import { scoreDecision, scoreKey, scoringRuns } from "../../compute/scoring/score.ts";
 import { type ScoringJob, useUi } from "../../compute/store.ts";
+import { scoredName } from "../../data/score-key.ts";
 
 const TEST_IDS: Record<ScoringJob, string> = {
   contexts: "scoring",
@@ -16,8 +17,11 @@ const TEST_IDS: Record<ScoringJob, string> = {
   "gate-sweep": "scoring-gate-sweep",
 };
 
-/** How far a running job is, with the button that ends it; null while none of that kind runs. */
-export function ScoringProgress({ job }: { job: ScoringJob }) {
+/**
+ * How far a running job is, with the button that ends it; null while none of that kind runs. `of` names what is scored
+ * where that is not what the view shows.
+ */
+export function ScoringProgress({ job, of = null }: { job: ScoringJob; of?: string | null }) {
   const scoring = useUi((ui) => ui.scoring);
   const loading = useUi((ui) => ui.modelLoading);
   if (scoring.status === "running" && scoring.job === job) {
@@ -34,7 +38,7 @@ export function ScoringProgress({ job }: { job: ScoringJob }) {
         : scoring.eta === null
           ? " · time left is known after the first pass"
           : ` · ${formatRange(scoring.eta)} left`;
-    const text = `${opening?.label ?? scoring.label}${amount}${left}`;
+    const text = `${opening?.label ?? scoring.label}${of === null ? "" : ` · ${of}`}${amount}${left}`;
     return (
       <div className="scoring" role="status" data-testid={TEST_IDS[job]}>
         <span title={text}>{text}</span>
@@ -62,7 +66,8 @@ export function DecisionProgress() {
   if (scoring.status !== "running" && scoring.status !== "cancelling") return null;
   // Parts that are left out of this decision's evidence have their progress beside them.
   const elsewhere = scoring.job !== "changes" && (decision === null || scoring.key !== scoreKey(decision));
-  return scoring.job === "contexts" || elsewhere ? <ScoringProgress job={scoring.job} /> : null;
+  if (scoring.job !== "contexts" && !elsewhere) return null;
+  return <ScoringProgress job={scoring.job} of={elsewhere ? scoredName(scoring.key) : null} />;
 }
 
 export function ScoringPanel({ scored }: { scored: boolean }) {

@@ -11,7 +11,7 @@ import { ModelPickers } from "../../compute/models/model-pickers.tsx";
 import { Provenance, sideFacts } from "../../compute/models/provenance.tsx";
 import { NeedsEpisode, NeedsTask, ViewProblem } from "../../compute/open/needs-task.tsx";
 import { StepBar } from "../../compute/open/step-bar.tsx";
-import { scoreDecision, scoreKey } from "../../compute/scoring/score.ts";
+import { scoreDecision, scoreKey, teacherReads } from "../../compute/scoring/score.ts";
 import { type Side, sideOf, withEvidence, withoutEvidence } from "../../compute/side.ts";
 import { type TokenScores, useUi } from "../../compute/store.ts";
 import type { DecisionModel } from "../../data/model.ts";
@@ -166,7 +166,7 @@ function Unscored() {
     <div className="unscored">
       <p className="note">
         {counts
-          ? `The teacher reads ${(counts.vanilla + counts.response).toLocaleString("en")} tokens without evidence and ${(counts.graph + counts.response).toLocaleString("en")} with it${leftOut === null ? "; the student reads the first" : ""}.`
+          ? `With evidence, the teacher reads ${teacherReads(counts)}${leftOut === null ? `; the student reads the ${counts.vanilla.toLocaleString("en")}` : ""}.`
           : (decision?.countsProblem ?? "")}
       </p>
       {decision?.response != null && (

@@ -1,6 +1,6 @@
 /** Steps on the student: the run as it goes, and the form that starts one. */
 
-import { type RefObject, useEffect, useRef } from "react";
+import { useEffect, useRef } from "react";
 import { formatRange } from "../../base/eta.ts";
 import { WithRail } from "../../base/rail.tsx";
 import { shownName } from "../../base/text/shown-text.ts";
@@ -34,11 +34,10 @@ export function TrainingView() {
   const live = useTrainingForm((form) => responsesOf(form) === "live");
   const gone = training.status === "idle" ? (takenBack[training.run ?? ""] ?? null) : null;
   const isOpen = useFormFold((fold) => fold.open) || latest === null;
-  const toggle = useRef<HTMLButtonElement>(null);
   const wasOpen = useRef(isOpen);
   useEffect(() => {
-    // The button that started the run is gone with its form.
-    if (wasOpen.current && !isOpen && isFocusFree()) toggle.current?.focus({ preventScroll: true });
+    // The button that started the run is gone with its form: on with the run, whose buttons come next.
+    if (wasOpen.current && !isOpen && isFocusFree()) document.getElementById("run-title")?.focus();
     wasOpen.current = isOpen;
   }, [isOpen]);
   // What the page says of its own run stands in the run's card; before the run has one, at the form.
@@ -87,7 +86,7 @@ export function TrainingView() {
             <h2 id="training-title">Update the student</h2>
           </div>
           <StudentNotes />
-          {latest !== null && <FormToggle isOpen={isOpen} button={toggle} />}
+          {latest !== null && <FormToggle isOpen={isOpen} />}
           {isOpen && <TrainingFormPanel />}
           {!hasCard && running}
         </section>
@@ -118,11 +117,10 @@ export function TrainingView() {
 }
 
 /** The form in one line: what it would start, and the way back to it. */
-function FormToggle({ isOpen, button }: { isOpen: boolean; button: RefObject<HTMLButtonElement | null> }) {
+function FormToggle({ isOpen }: { isOpen: boolean }) {
   return (
     <p className="form-fold">
       <button
-        ref={button}
         type="button"
         aria-expanded={isOpen}
         onClick={() => setFormOpen(!isOpen)}

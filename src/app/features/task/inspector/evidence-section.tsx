@@ -4,6 +4,7 @@ import type { EvidencePart } from "../../../../core/evidence/types.ts";
 import { LongText } from "../../../base/text/long-text.tsx";
 import { useAtRest } from "../../../base/use-at-rest.ts";
 import { useInSight } from "../../../base/use-in-sight.ts";
+import { teacherReads } from "../../../compute/scoring/score.ts";
 import { useUi } from "../../../compute/store.ts";
 import type { DecisionModel } from "../../../data/model.ts";
 import { navigate } from "../../../data/navigate.ts";
@@ -89,7 +90,7 @@ const EvidenceParts = memo(function EvidenceParts({ decision }: { decision: Deci
       <p className="note" data-testid="evidence-counts">
         {counts === null
           ? `${evidence.text.length.toLocaleString("en")} characters${countsProblem === null ? "" : `; ${countsProblem}`}`
-          : `${counts.evidence.toLocaleString("en")} tokens, inserted at the end of the user’s message: the teacher reads ${counts.graph.toLocaleString("en")} tokens instead of ${counts.vanilla.toLocaleString("en")}, then the same ${counts.response} response tokens`}
+          : `${counts.evidence.toLocaleString("en")} tokens, inserted at the end of the user’s message: the teacher reads ${teacherReads(counts)}`}
         {counts !== null &&
           counts.cut > 0 &&
           `; the first ${counts.cut.toLocaleString("en")} tokens of the student’s prompt are cut, to fit its limit`}
