@@ -1,5 +1,5 @@
 /** The three jobs without a mouse: inspect, score, update. */
-import { decisionShown, expect, test, visit } from "./site.ts";
+import { decisionShown, expect, pressEnabled, test, visit } from "./site.ts";
 import { MODEL_TIME } from "./throttle.ts";
 
 test("a page that is loaded hears its keys, and what follows / is for the filter", async ({ page }) => {
@@ -73,4 +73,28 @@ test("from nothing to a scored decision and a what-if, by keyboard alone", async
   await expect(page.getByTestId("strip")).toBeVisible({ timeout: MODEL_TIME });
   await page.keyboard.press("ArrowRight");
   await expect(page.getByTestId("token-card")).toBeVisible();
+});
+
+test.describe("a sample that the server does not give", () => {
+  test.use({ expectedErrors: ["503"] });
+
+  test("leaves the focus where the user went meanwhile", async ({ page }) => {
+    let refuse = (): void => {};
+    const refused = new Promise<void>((resolve) => {
+      refuse = resolve;
+    });
+    await page.context().route("**/sample/sources*", async (route) => {
+      await refused;
+      await route.fulfill({ status: 503 });
+    });
+    await visit(page);
+    const open = page.getByRole("button", { name: "Open the sample" });
+    await pressEnabled(open);
+    await expect(open).toBeDisabled();
+    await page.locator("main").focus();
+    refuse();
+    await expect(page.getByTestId("notice")).toContainText("503");
+    await expect(open).toBeEnabled();
+    await expect(page.locator("main")).toBeFocused();
+  });
 });

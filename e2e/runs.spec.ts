@@ -8,6 +8,7 @@ import {
   limitEpisodes,
   openTrainingForm,
   type Page,
+  pressEnabled,
   testWithWorker as test,
   visit,
 } from "./site.ts";
@@ -404,6 +405,17 @@ test("a run has one tab: the others follow it, end it, and go on with it only wh
   await other.close();
   await expect(detail(page)).toContainText("? lost");
   await expect(detail(page)).toContainText("it can go on from its last checkpoint");
+  await pressEnabled(detail(page).getByRole("button", { name: "Resume" }));
+  await expect(page.getByTestId("running")).toContainText(/Step \d+ of 901/, { timeout: MODEL_TIME });
+  // A second press of the key does nothing: neither does it stop the run, nor cancel one that is being stopped.
+  const buttons = detail(page).getByRole("group", { name: /^Run / });
+  await expect(buttons).toBeFocused();
+  await page.keyboard.press("Tab");
+  await expect(buttons.getByRole("button", { name: "Stop after this step" })).toBeFocused();
+  await page.keyboard.press("Enter");
+  await page.keyboard.press("Enter");
+  await expect(detail(page)).toContainText(/Stopped after \d+ of 901 steps/, { timeout: MODEL_TIME });
+  await expect(buttons).toBeFocused();
   await detail(page).getByRole("button", { name: "Resume" }).click();
   await expect(page.getByTestId("running")).toContainText(/Step \d+ of 901/, { timeout: MODEL_TIME });
   await detail(page).getByRole("button", { name: "Cancel at once" }).click();

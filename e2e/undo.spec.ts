@@ -65,6 +65,7 @@ test("the what-if, the library and the student come back", async ({ page }) => {
   // Another run begins again, and is not taken back.
   await page.keyboard.press("u");
   await expect(student).toContainText("updated here (2 steps)", { timeout: MODEL_TIME });
+  await expect(page.getByTestId("run-message")).toContainText("Done: 2 steps.");
   await expect(page.getByTestId("taken-back")).toHaveCount(0);
   await expect(page.locator('svg[data-figure="loss"] .curve.taken-back')).toHaveCount(0);
   await page.keyboard.press("6");

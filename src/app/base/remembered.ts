@@ -1,4 +1,5 @@
 /** What the browser remembers for the user, where it lets a page remember: strings by key, no part of the address. */
+import type { z } from "zod";
 
 /** For how long: in all tabs from now on, or for as long as this tab lives, reloads included. */
 type Span = "always" | "tab";
@@ -11,6 +12,15 @@ export function remembered(key: string, span: Span = "always"): string {
     return storage(span).getItem(key) ?? "";
   } catch {
     return "";
+  }
+}
+
+/** What was remembered as JSON; `fallback` without any, and where it is not as the schema says. */
+export function rememberedAs<T>(key: string, schema: z.ZodType<T>, fallback: T, span: Span = "always"): T {
+  try {
+    return schema.safeParse(JSON.parse(remembered(key, span))).data ?? fallback;
+  } catch {
+    return fallback;
   }
 }
 

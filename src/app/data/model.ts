@@ -224,7 +224,10 @@ export interface DecisionModel extends TaskRef {
 }
 
 /** How the references of one decision are found; null where none is retained. */
-export type RetainedRelations = Record<"success" | "failure", Relation | null>;
+export interface RetainedRelations extends Record<"success" | "failure", Relation | null> {
+  /** As an `Explanation` has it. */
+  unknownOutcome: boolean;
+}
 
 /** What a what-if is compared with: the full method over the whole library. */
 export interface FullMethod extends Pick<DecisionModel, "retrieval" | "evidence" | "counts"> {

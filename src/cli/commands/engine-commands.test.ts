@@ -183,8 +183,13 @@ describe("score", () => {
     );
     expect(readdirSync(folder).sort()).toEqual(["in.jsonl", "out.jsonl", "whole.jsonl"]);
 
-    writeFileSync(part, "mine\n");
-    expect((await score("out.jsonl")).err).toContain(`${part}: is in the way`);
+    for (const mine of ["mine\n", "mine"]) {
+      writeFileSync(part, mine);
+      expect((await score("out.jsonl")).err).toContain(
+        `${part}: is not an unfinished output of this command`,
+      );
+      expect(readFileSync(part, "utf8")).toBe(mine);
+    }
     writeFileSync(part, '{"format":"gcopd.unfinished.v1"}\n{"id":"old"}\n');
     const other = await score("out.jsonl");
     expect(other.err).toContain(`${part}: left by another model, input or options; begins again`);

@@ -245,7 +245,7 @@ async function runServed(
   report.started(scorer);
   await writeScores(
     options,
-    {},
+    { url },
     { scorer, limits: () => limits, atOnce: groupTokens("auto"), signal, report },
   );
 }

@@ -30,6 +30,8 @@ export class KeptLines {
   #file: AppendFile | null = null;
   /** The file on the disk is of this work. */
   #goesOn = false;
+  /** Lines that were read of it: what another attempt has added since is not gone on with. */
+  #read = 0;
 
   private constructor(path: string | undefined, identity: object) {
     this.#path = path;
@@ -44,10 +46,10 @@ export class KeptLines {
   static async open(path: string | undefined, identity: object): Promise<KeptLines> {
     const kept = new KeptLines(path, identity);
     if (path === undefined || !isThere(path)) return kept;
-    const { value: header } = await kept.#whole().next();
-    if (header === undefined) return kept;
+    const header = await kept.#firstLine();
+    // It is made whole, with its first line, so that nothing else is one.
     if (!header.startsWith(`{"format":"${FORMAT}"`))
-      throw new InputError("is in the way: expected what this command left unfinished, or no file", {
+      throw new InputError("is not an unfinished output of this command: move it, or choose another output", {
         file: path,
       });
     kept.#goesOn = `${header}\n` === kept.#header;
@@ -65,7 +67,9 @@ export class KeptLines {
     let line = 0;
     for await (const text of this.#whole()) {
       line++;
-      if (line > 1) yield parseObject(text, { file: this.#path!, line });
+      if (line === 1) continue;
+      this.#read++;
+      yield parseObject(text, { file: this.#path!, line });
     }
   }
 
@@ -73,7 +77,7 @@ export class KeptLines {
   async append(records: readonly object[]): Promise<void> {
     if (this.#path === undefined) return;
     if (this.#file === null) {
-      // Written anew, so that another attempt that still runs keeps a file of its own.
+      // As a new file: another attempt that still runs goes on in the old one, which nobody reads again.
       await writeWhole(this.#path, this.#begun());
       this.#file = new AppendFile(this.#path);
     }
@@ -94,8 +98,19 @@ export class KeptLines {
 
   async *#begun(): AsyncGenerator<Uint8Array> {
     const encoder = new TextEncoder();
-    if (!this.#goesOn) yield encoder.encode(this.#header);
-    else for await (const text of this.#whole()) yield encoder.encode(`${text}\n`);
+    yield encoder.encode(this.#header);
+    if (this.#read === 0) return;
+    let line = 0;
+    for await (const text of this.#whole()) {
+      if (line > 0) yield encoder.encode(`${text}\n`);
+      if (line++ === this.#read) return;
+    }
+  }
+
+  /** "" where there is no whole line. */
+  async #firstLine(): Promise<string> {
+    for await (const text of this.#whole()) return text;
+    return "";
   }
 
   /** The lines that a kill did not cut short. */

@@ -47,7 +47,8 @@ describe("two methods and two seeds", () => {
         { method: "opd", training_seeds: [1, 2], sr: { n: 2 } },
         { method: "k1", label: "One record", training_seeds: [1, 2] },
       ],
-      comparisons: [{ a: "k1", b: "opd", training_seeds: [1, 2], tasks: 2 }],
+      comparisons: [{ a: "k1", b: "opd", training_seeds: [1, 2] }],
+      tasks: 2,
     });
     // Two epochs of two games.
     expect(episodes_per_cell).toBe(4);

@@ -1,7 +1,7 @@
 /** The config of one part of an experiment in its folder: with it, its own command can run the part again. */
 import { readFileSync } from "node:fs";
 import { dirname, isAbsolute, join, relative, resolve } from "node:path";
-import { changedKeys } from "../../core/changed-keys.ts";
+import { changedKeys, changedText } from "../../core/changed-keys.ts";
 import { InputError } from "../../core/errors.ts";
 import { utf8Text } from "../../core/folder-text.ts";
 import { type BegunRuns, trainConfigSchema } from "../../core/loop/index.ts";
@@ -36,17 +36,13 @@ function checkSame(folder: string, { name, config, command }: Part): void {
   if (kept === null) return;
   const changed = changedKeys(decisive(kept), decisive(config));
   if (changed.length === 0) return;
-  const more = changed.length > MOST_NAMED ? ` and ${changed.length - MOST_NAMED} more` : "";
   // That of an evaluation in a comparison: those of an experiment without methods have no names.
   const beside = command === "evaluate" ? ", or another name in `evaluations` to measure this, too" : "";
   throw new InputError(
-    `this part began with another config: ${changed.slice(0, MOST_NAMED).join("; ")}${more}; use another output folder or the same config${beside}`,
+    `this part began with another config: ${changedText(changed)}; use another output folder or the same config${beside}`,
     { file },
   );
 }
-
-/** Keys that a message names. */
-const MOST_NAMED = 5;
 
 /** The device may be another one on the next day, and a budget larger. */
 function decisive(config: object): object {

@@ -23,7 +23,7 @@ import { type PlayRunOptions, playRun, RUN, settingsOf } from "./play-run.ts";
 
 const EPISODES = "episodes.jsonl";
 
-/** A comparison, and what the two were not played by alike; null where the other's folder does not say. */
+/** A comparison, and how differently the two were played; null where the other's folder does not say. */
 export interface EvaluationsCompared extends Comparison {
   differing: string[] | null;
 }
@@ -64,7 +64,7 @@ export async function evaluate({
   return { results, comparison };
 }
 
-/** What the episodes of a folder were played by; null where it does not say, as those of earlier versions. */
+/** How the episodes of a folder were played; null where it does not say, as those of earlier versions. */
 async function settingsIn(folder: string): Promise<PlayedBy | null> {
   const file = join(folder, RUN);
   if (!isThere(file)) return null;

@@ -310,14 +310,18 @@ describe("gcopd evaluate", () => {
     const { environment } = evaluating;
     const other = { ...evaluating, temperature: 1.5, environment: { ...environment, max_decisions: 1 } };
     const unlike = await evaluate({ ...watching(join(folder, "c")), config: other, against: a });
-    const differing = ["temperature 1.5 and 0.4", `max_decisions 1 and ${environment.max_decisions}`];
+    const differing = [
+      "temperature 1.5 here, 0.4 there",
+      `at most 1 decision here, ${environment.max_decisions} there`,
+    ];
     expect(unlike.comparison).toMatchObject({ differing });
     expect(comparisonText("c", "a", unlike.comparison!)).toContain(
-      `; they also differ in ${differing.join(", ")}`,
+      `; they were also played differently: ${differing.join("; ")}`,
     );
     // A folder of an earlier version.
     writeFileSync(join(a, "run.json"), "{}");
     const unknown = await evaluate({ ...watching(join(folder, "c")), config: other, against: a });
     expect(unknown.comparison!.differing).toBeNull();
+    expect(comparisonText("c", "a", unknown.comparison!)).toContain("; a does not say how it was played");
   });
 });

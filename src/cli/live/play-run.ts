@@ -1,7 +1,7 @@
 /** Many episodes in a folder: what was played is kept as it happens, so that the same command goes on after a kill. */
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { changedKeys } from "../../core/changed-keys.ts";
+import { changedKeys, changedText } from "../../core/changed-keys.ts";
 import { InputError } from "../../core/errors.ts";
 import {
   namedTasks,
@@ -247,7 +247,7 @@ async function check(file: string, mine: Identity, given: object): Promise<void>
   // Runs of an earlier version kept no settings but their digest.
   const changed = kept.given === undefined ? [] : changedKeys(kept.given, JSON.parse(JSON.stringify(given)));
   const named = differing.map((name) =>
-    name === "settings" && changed.length > 0 ? `settings (${changed.join("; ")})` : name,
+    name === "settings" && changed.length > 0 ? `settings (${changedText(changed)})` : name,
   );
   throw new InputError(
     `this folder is of another run: it differs in ${named.join(", ")}; use another output folder or the same inputs`,

@@ -133,7 +133,9 @@ it("a finished folder is done without its server, and is still of one run", asyn
   expect(later).toMatchObject({ code: 0, err: expect.stringContaining("and as a catalog in") });
   const other = await run("evaluate", "finished", { seeds: [0], policy, policy_model: "another" });
   expect(other).toMatchObject({ code: 1, err: expect.stringContaining("it differs in model;") });
-  expect((await run("evaluate", "finished", { seeds: [1], ...named })).err).toContain("differs in settings;");
+  expect((await run("evaluate", "finished", { seeds: [1], ...named })).err).toContain(
+    "differs in settings (seeds was [0], is [1]);",
+  );
 });
 
 it.each([

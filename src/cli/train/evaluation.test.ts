@@ -141,7 +141,7 @@ it("the command measures as `gcopd evaluate` does, and trains to the same number
   const evaluated = lines("measured", "events.jsonl").filter(({ type }) => type === "evaluated");
   expect(evaluated.map(({ step }) => step)).toEqual([0, 2, 4]);
   expect(measured.err).toContain(
-    "evaluation after step 2: success rate 0.0 ± 0.0 % (no interval: all tasks gave the same), rounds 2.0 ± 0.0; 3 tasks × 2 seeds in ",
+    "evaluation after step 2: success rate 0.0 ± 0.0 % (no interval: every task gave the same result), rounds 2.0 ± 0.0; 3 tasks × 2 seeds in ",
   );
   const config = { environment, seeds: [0, 1], model: inFolder("measured", "student"), device: "cpu" };
   writeFileSync(inFolder("evaluate.json"), JSON.stringify(config));

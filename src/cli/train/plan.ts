@@ -1,5 +1,6 @@
 /** The plan of a training job: memory, work and, measured on a small part of it, time. */
 import { InputError, problemOf } from "../../core/errors.ts";
+import { hadNoTurn } from "../../core/loop/excluded-episodes.ts";
 import {
   configuredSettings,
   isServed,
@@ -10,6 +11,7 @@ import {
   sampledLengths,
 } from "../../core/loop/index.ts";
 import type { Episode } from "../../core/record/schema.ts";
+import { brokeOff } from "../../core/record/standing.ts";
 import { type PassOptions, planTraining, planWorkload } from "../../engine/native/index.ts";
 import { openFolder } from "../../engine/native/node-folder.ts";
 import { checkPlan, combinePlans } from "../../tensor/index.ts";
@@ -112,6 +114,8 @@ export async function plannedRun(
   let reading: RecordPlace | undefined;
   function* measured(): Generator<Episode> {
     for (const episode of inputs.episodes) {
+      // The run leaves them out, whatever they hold; one that samples plays their tasks.
+      if (config.sample === undefined && (brokeOff(episode) || hadNoTurn(episode))) continue;
       reading = inputs.placeOf(episode);
       yield episode;
     }

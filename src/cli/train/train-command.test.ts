@@ -1,5 +1,5 @@
 /** train, as the command line runs it: whole, and refused. */
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { runCli } from "../../../test/support/cli.ts";
@@ -391,6 +391,12 @@ describe("refusals in one line", () => {
       const place = `episodes\\.jsonl, line 4, episode "e4", decisions\\[1\\]${message.source}`;
       await refused(config, new RegExp(place));
       expect(existsSync(inFolder("out"))).toBe(false);
+      // One that broke off is left out of the run, whatever it holds.
+      Object.assign(last.outcome, { ended: "technical", complete: false });
+      writeFileSync(inFolder("episodes.jsonl"), `${records.join("\n")}\n${JSON.stringify(last)}\n`);
+      const left = await train(config, "out");
+      expect(left.code, left.err).toBe(0);
+      rmSync(inFolder("out"), { recursive: true });
     }
   });
 

@@ -123,7 +123,8 @@ export function experimentGrid(
       const alone = family === undefined ? null : { ...family, parent: parentRun(family.name, seed) };
       const there = begun(name);
       const kept = begunPart(there, inside, begun);
-      const part = kept === undefined ? alone : kept;
+      // Of a schedule that was longer, it is refused as another config.
+      const part = kept === undefined || (kept !== null && kept.taken > stages[0]!.epochs) ? alone : kept;
       const run: GridRun = {
         name,
         seed,
@@ -209,7 +210,7 @@ function checkBest(cell: string, part: Part | null, alone: Part | null): void {
   if (part?.taken === alone?.taken) return;
   const told = (of: Part | null) => (of === null ? "no parent" : `a parent of ${countOf(of.taken, "epoch")}`);
   throw new InputError(
-    `"best" also chooses among the ends of parents: ${cell} began with ${told(part)}, and in a new folder it would have ${told(alone)}; use another output folder, or the methods of before`,
+    `"best" also chooses among the ends of parents: ${cell} began with ${told(part)}, and in a new folder it would have ${told(alone)}; use another output folder, or the earlier methods`,
     { key: "checkpoints" },
   );
 }

@@ -7,7 +7,7 @@ const GAMES = { name: "alfworld", games: "games" };
 const TRAINED =
   "alfworld: tasks of the training are among its tasks, so its figures are not of unseen tasks alone.";
 const CHOSEN =
-  "alfworld, best: the checkpoint is chosen by episodes of these tasks and seeds, so its figures are a maximum and too high.";
+  "alfworld, best: the checkpoint is chosen by episodes of these tasks and seeds, so its figures are the maximum over checkpoints, and biased upwards.";
 
 function notes(more: object): string[] {
   const config = {

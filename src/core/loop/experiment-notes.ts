@@ -27,7 +27,7 @@ export function taskNotes(
         : []),
       ...(byEpisodes
         ? [
-            `${name}, best: the checkpoint is chosen by episodes of these tasks and seeds, so its figures are a maximum and too high.`,
+            `${name}, best: the checkpoint is chosen by episodes of these tasks and seeds, so its figures are the maximum over checkpoints, and biased upwards.`,
           ]
         : []),
     ];

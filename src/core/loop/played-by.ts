@@ -1,6 +1,7 @@
 /** What episodes are played by: two evaluations that differ in it measure more than their students. */
 import { environmentRules } from "../environment/environment.ts";
 import type { Purpose } from "../environment/protocol.ts";
+import { plural } from "../plural.ts";
 import type { EnvironmentConfig } from "./live-config.ts";
 import type { Draws } from "./planned-episodes.ts";
 
@@ -34,14 +35,16 @@ export function playedBy(
   };
 }
 
-/** In words, what two runs were not played by alike: "temperature 0.4 and 1". */
+/** In words, how differently two runs were played, the first one "here": "at most 30 decisions here, 50 there". */
 export function differingSettings(a: PlayedBy, b: PlayedBy): string[] {
-  const { prompt: _, ...numbers } = a;
-  const keys = Object.keys(numbers) as (keyof typeof numbers)[];
+  const unlike = (key: keyof PlayedBy, here: string): string =>
+    a[key] === b[key] ? "" : `${here} here, ${b[key] ?? "none"} there`;
   return [
-    ...keys.flatMap((key) =>
-      a[key] === b[key] ? [] : [`${key} ${a[key] ?? "none"} and ${b[key] ?? "none"}`],
-    ),
-    ...(a.prompt === b.prompt ? [] : ["the prompt"]),
-  ];
+    unlike("temperature", `temperature ${a.temperature}`),
+    unlike("top_p", `top-p ${a.top_p}`),
+    unlike("top_k", `top-k ${a.top_k ?? "none"}`),
+    unlike("max_decisions", `at most ${a.max_decisions} ${plural(a.max_decisions, "decision")}`),
+    unlike("max_tokens", `at most ${a.max_tokens} ${plural(a.max_tokens, "token")} per response`),
+    a.prompt === b.prompt ? "" : "another prompt",
+  ].filter((words) => words !== "");
 }

@@ -236,7 +236,7 @@ function sentence(
 }
 
 /** Nobody recorded whether the record in the place of a failed one failed. */
-function isOfUnknownOutcome(failure: Reference | null, prepared: PreparedTask): boolean {
+export function isOfUnknownOutcome(failure: Reference | null, prepared: PreparedTask): boolean {
   const source = failure === null ? undefined : prepared.source(failure.source);
   return source !== undefined && hasUnknownOutcome(source);
 }

@@ -1,5 +1,5 @@
 export * from "./eligibility.ts";
-export { REASON_TEXT, TIE_WORD } from "./explain.ts";
+export { isOfUnknownOutcome, REASON_TEXT, TIE_WORD } from "./explain.ts";
 export * from "./minimum-prefix.ts";
 export { formatPin, type PinKind, parsePin, pinName } from "./pin.ts";
 export * from "./prepare.ts";

@@ -81,7 +81,8 @@ export async function checkedRequest(request: JobRequest, where: string): Promis
     return { ...request, config: { ...config }, config_file: file, device: request.device ?? config.device };
   }
   await checkConfig(request.config, where);
-  return request;
+  const { config_file: _, ...own } = request;
+  return own;
 }
 
 /** Keys that say more of a teacher on a server. */

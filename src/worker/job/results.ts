@@ -17,7 +17,8 @@ export async function listResults(folder: string): Promise<ResultFile[]> {
   );
   const files: ResultFile[] = [];
   for (const entry of entries) {
-    if (!entry.isFile()) continue;
+    // What is unfinished is no result.
+    if (!entry.isFile() || entry.name.endsWith(".part")) continue;
     const file = join(entry.parentPath, entry.name);
     // A running job may have renamed it since.
     const found = await stat(file).catch(unlessPassing);

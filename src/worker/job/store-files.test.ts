@@ -302,7 +302,7 @@ function killedInChange(): void {
   expect([signal, String(stderr)]).toEqual(["SIGKILL", ""]);
 }
 
-/** Opens the list anew under the descriptor that SQLite has of it, for reading or for writing alone; the result puts it back. */
+/** Opens the list again under the descriptor that SQLite has of it, for reading or for writing alone; the result puts it back. */
 function breakFile(path: string, flags: number): () => void {
   const own = descriptors().find((each) => nameOf(each) === path)!;
   putAt(own, () => openSync(path, flags));

@@ -4,7 +4,7 @@
  */
 import { z } from "zod";
 import { create } from "zustand";
-import { remember, remembered } from "../../base/remembered.ts";
+import { remember, rememberedAs } from "../../base/remembered.ts";
 import { withTokenizer } from "../../data/files/model-folder.ts";
 import { ROLES, type Role, useUi } from "../store.ts";
 import { modelDigest } from "./model-digest.ts";
@@ -27,14 +27,6 @@ const KEY = "gcopd-own-models";
 
 /** What the last reload closed, until the role has a model of the user's own again or the user has read it. */
 export const useGoneFolders = create<GoneFolders>(() => NONE);
-
-function recall(): GoneFolders {
-  try {
-    return rememberedSchema.safeParse(JSON.parse(remembered(KEY, "tab"))).data ?? NONE;
-  } catch {
-    return NONE;
-  }
-}
 
 const digests = new WeakMap<Opened, string>();
 
@@ -68,7 +60,7 @@ export function dismissGone(role: Role): void {
 
 /** Recalls what the reload has closed, and notes what is open for as long as the page lives. Returns the undo. */
 export function followFolders(): () => void {
-  useGoneFolders.setState(recall());
+  useGoneFolders.setState(rememberedAs(KEY, rememberedSchema, NONE, "tab"));
   const leaveGone = useGoneFolders.subscribe(note);
   const leaveOwn = useOwnModels.subscribe((now, before) => {
     note();

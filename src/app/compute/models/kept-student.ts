@@ -2,11 +2,12 @@
  * The trained student over a reload of its tab: the browser keeps it with the run that made it, and gives it back. Where
  * it cannot be kept the page says so, and asks before it is closed.
  */
+import { z } from "zod";
 import { create } from "zustand";
 import { InputError } from "../../../core/errors.ts";
 import { countOf } from "../../../core/plural.ts";
 import { faultNotice } from "../../base/faults.ts";
-import { remember, remembered } from "../../base/remembered.ts";
+import { remember, rememberedAs } from "../../base/remembered.ts";
 import type { FolderFiles } from "../../data/files/blob-folder.ts";
 import { undoList } from "../../data/undo.ts";
 import { checkAtRest } from "../computing.ts";
@@ -31,6 +32,7 @@ export const useKept = create<{ problem: string | null }>(() => ({ problem: null
 const KEY = "gcopd-student";
 /** Names the steps that were taken back in this tab. */
 const TAKEN_BACK = "gcopd-taken-back";
+const stepsSchema = z.record(z.string(), z.number());
 
 /** Ids of opened students that are kept, since runs began with them. */
 const openedIds = new WeakMap<Opened, string>();
@@ -100,7 +102,9 @@ export async function keepTrained(run: string, done: number): Promise<void> {
 /** Keeps the student as it is where its run took further steps that it does not have: undone, cancelled or lost. */
 export async function keepAsItIs(): Promise<void> {
   const { run, taken = {} } = models.studentState().student ?? {};
-  if (run !== undefined && run in taken) await keepTrained(run, taken[run]!);
+  // What is kept of a run that was removed would go with the next one that is.
+  if (run !== undefined && run in taken && run in useRuns.getState().runs)
+    await keepTrained(run, taken[run]!);
 }
 
 /** The student was saved elsewhere: nothing is lost with the page. */
@@ -197,7 +201,7 @@ async function restore(): Promise<void> {
 
 /** Gives the tab its student back, and notes which one it has for as long as the page lives. Returns the undo. */
 export function followStudent(): () => void {
-  useTakenBack.setState(JSON.parse(remembered(TAKEN_BACK, "tab") || "{}"), true);
+  useTakenBack.setState(rememberedAs(TAKEN_BACK, stepsSchema, {}, "tab"), true);
   void restore();
   const leaveTakenBack = useTakenBack.subscribe((steps) => {
     remember(TAKEN_BACK, JSON.stringify(steps), "tab");

@@ -14,6 +14,13 @@ it("says what goes with a run that is removed, its open student too", () => {
   );
 });
 
+it("is a group that can have the focus when the button that had it goes", () => {
+  const run = newRun({ id: "page-1", where: "page", title: "a run", config: {}, state: "running" });
+  expect(renderToStaticMarkup(createElement(RunButtons, { run }))).toContain(
+    'role="group" aria-label="Run a run, page-1" tabindex="-1"',
+  );
+});
+
 it("has nothing that ends a run whose steps are taken while its student is being kept", () => {
   const run = newRun({ id: "page-1", where: "page", title: "a run", config: {}, state: "running" });
   const drawn = (...types: ("start" | "done" | "checkpoint")[]): string[] => {

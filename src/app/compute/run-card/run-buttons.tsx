@@ -6,7 +6,7 @@ import { useStudentRun } from "../models/models.ts";
 import { canResume } from "../runs/launches.ts";
 import type { Run } from "../runs/run.ts";
 import { cancelRun, removeRun, resumeRun, stopRun } from "../runs/run-actions.ts";
-import { lastSaid } from "./run-state.tsx";
+import { lastSaid } from "../runs/state-word.ts";
 
 /** Asked before a run is removed. `isOpen`: its student is the one that is open. */
 export function removalQuestion({ title, launched }: Run, isOpen: boolean): string {
@@ -30,21 +30,30 @@ export function RunButtons({ run }: { run: Run }) {
   const pressed = useRef(false);
   // biome-ignore lint/correctness/useExhaustiveDependencies: another state has other buttons
   useEffect(() => {
-    // The button that was pressed may be gone: what takes its place has the focus, and Stop before Cancel.
-    const inside = buttons.current?.contains(document.activeElement) === true;
-    pressed.current &&= inside || isFocusFree();
-    if (pressed.current) buttons.current?.querySelector("button")?.focus({ preventScroll: true });
+    // The button that was pressed is gone. Not on to another: a key that is held would press that too.
+    if (!pressed.current || !isFocusFree()) return;
+    pressed.current = false;
+    buttons.current?.focus({ preventScroll: true });
   }, [state]);
   // Another tab has it until it is written down.
   const elsewhere = stream === "other-tab";
   const of = `${shownName(title)}, ${id}`;
   const going = !ENDED.includes(state) && !isOver(run);
   return (
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset cannot stand in a line of text
     <span
       ref={buttons}
       className="run-buttons"
-      onClickCapture={() => {
-        pressed.current = true;
+      role="group"
+      aria-label={`Run ${of}`}
+      tabIndex={-1}
+      onClickCapture={({ detail }) => {
+        // A key's click has no count.
+        pressed.current = detail === 0;
+      }}
+      onBlur={({ currentTarget, relatedTarget }) => {
+        // A button that goes gives the focus to nothing.
+        if (relatedTarget !== null && !currentTarget.contains(relatedTarget)) pressed.current = false;
       }}
     >
       {going && (state === "running" || state === "queued") && (

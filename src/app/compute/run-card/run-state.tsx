@@ -4,6 +4,7 @@ import { ENDED } from "../../../protocol/job-state.ts";
 import { formatRange } from "../../base/eta.ts";
 import type { Run } from "../runs/run.ts";
 import { timeLeft } from "../runs/run-time.ts";
+import { stateWord } from "../runs/state-word.ts";
 import type { Launched } from "../runs/worker-answers.ts";
 
 const MARKS: Record<Run["state"], string> = {
@@ -16,16 +17,6 @@ const MARKS: Record<Run["state"], string> = {
   lost: "?",
   done: "✓",
 };
-
-/** What the loop of a run said last. */
-export const lastSaid = ({ events }: Run): Run["events"][number]["type"] | undefined =>
-  events.findLast(({ type }) => type !== "checkpoint")?.type;
-
-/** A run's state in a word: one that ended after its step was stopped, and not cancelled. */
-export function stateWord(run: Run): string {
-  if (run.state === "cancelled" && lastSaid(run) === "stopped") return "stopped";
-  return run.state === "cancelling" ? "ending" : run.state;
-}
 
 export function RunStateLine({ run }: { run: Run }) {
   const { state, stream, launched } = run;

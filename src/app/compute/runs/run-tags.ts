@@ -1,7 +1,7 @@
 /** Tags that the user gives to runs. They belong to this browser, wherever a run computes. */
 import { z } from "zod";
 import { create } from "zustand";
-import { remember, remembered } from "../../base/remembered.ts";
+import { remember, rememberedAs } from "../../base/remembered.ts";
 
 const KEY = "gcopd-run-tags";
 const schema = z.record(z.string(), z.array(z.string()));
@@ -11,16 +11,10 @@ export const LONGEST_TAG = 40;
 
 type Tags = Readonly<Record<string, readonly string[]>>;
 
+const stored = (): Tags => rememberedAs(KEY, schema, {});
+
 /** By the run's id; a run without tags has no entry. */
 export const useTags = create<{ tags: Tags }>(() => ({ tags: stored() }));
-
-function stored(): Tags {
-  try {
-    return schema.safeParse(JSON.parse(remembered(KEY))).data ?? {};
-  } catch {
-    return {};
-  }
-}
 
 function put(change: (tags: Tags) => Tags): void {
   // Another tab may have given some since.

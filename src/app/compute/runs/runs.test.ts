@@ -113,7 +113,7 @@ describe("events into figures", () => {
     expect(fold([start(null), ...STAGES, updated(1), resumed]).start?.student).toMatchObject({
       ...{ model: "m", adapter: "another" },
     });
-    // A run that began anew, or whose first start is not known, is what it says.
+    // A run that began again, or whose first start is not known, is what it says.
     expect(fold([resumed]).start?.student.model).toBe("step 1");
   });
 

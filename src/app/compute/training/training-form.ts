@@ -7,7 +7,7 @@ import { type TrainConfig, trainConfigSchema } from "../../../core/loop/train-co
 import { METHOD_IDS, METHODS, type Method, methodSelection, type Stage } from "../../../core/method/index.ts";
 import { isOneOf } from "../../../core/one-of.ts";
 import type { Selection } from "../../../core/retrieval/selection.ts";
-import { remember, remembered } from "../../base/remembered.ts";
+import { remember, rememberedAs } from "../../base/remembered.ts";
 import type { LibrarySummary } from "../../data/model.ts";
 import { navigate } from "../../data/navigate.ts";
 import type { Place } from "../../url/place.ts";
@@ -53,8 +53,7 @@ const keptSchema = z
     ...{ where: z.enum(WHERES), target: z.string(), name: z.string(), data: z.enum(DATA_CHOICES) },
     ...{ games: z.enum(GAMES_CHOICES), passes: z.array(z.string()), texts: z.record(z.string(), z.string()) },
   })
-  .partial()
-  .catch({});
+  .partial();
 
 export const useTrainingForm = create<TrainingForm>(() => ({
   where: "page",
@@ -64,7 +63,7 @@ export const useTrainingForm = create<TrainingForm>(() => ({
   games: "open",
   passes: ["1", "1"],
   texts: { method: "gc-opd" },
-  ...keptSchema.parse(JSON.parse(remembered(KEPT, "tab") || "{}")),
+  ...rememberedAs(KEPT, keptSchema, {}, "tab"),
   nextId: newRunId("train"),
 }));
 useTrainingForm.subscribe((form) => remember(KEPT, JSON.stringify(form), "tab"));

@@ -22,6 +22,7 @@ import { configField } from "../runs/config-fields.ts";
 import { pageRuns } from "../runs/internal/page-runs.ts";
 import { NO_FIGURES, type Run } from "../runs/run.ts";
 import { getRuns, newRunId, patchRun } from "../runs/runs-store.ts";
+import { stateWord } from "../runs/state-word.ts";
 import { scoringRuns } from "../scoring/scoring-run.ts";
 import { getUi, IDLE_TRAINING, setUi } from "../store.ts";
 import { runTitle } from "./internal/training-data.ts";
@@ -278,9 +279,9 @@ function watchLabel({ library, episode, decision }: DecisionModel): string {
   return `${shownName(episode, 80)}, decision ${decision}${of}`;
 }
 
-function startAgain({ id, title, state }: Run): boolean {
+function startAgain(run: Run): boolean {
   return window.confirm(
-    `The worker has a run of exactly this config: “${shownName(title)}”, ${id}, ${state}. Start it once more?`,
+    `The worker has a run of exactly this config: “${shownName(run.title)}”, ${run.id}, ${stateWord(run)}. Start it once more?`,
   );
 }
 

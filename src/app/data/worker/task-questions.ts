@@ -7,7 +7,13 @@ import type { EvidencePart, WhatIf } from "../../../core/evidence/index.ts";
 import { type GateCase, type GateContext, gateCase } from "../../../core/gate/index.ts";
 import { Lru } from "../../../core/lru.ts";
 import { type Episode, hasPrompt, type Source, type SourceDecision } from "../../../core/record/schema.ts";
-import { type Pin, type PinKind, retrieve, retrieveEpisode } from "../../../core/retrieval/index.ts";
+import {
+  isOfUnknownOutcome,
+  type Pin,
+  type PinKind,
+  retrieve,
+  retrieveEpisode,
+} from "../../../core/retrieval/index.ts";
 import type { Selection, SourceSelection } from "../../../core/retrieval/selection.ts";
 import {
   type ResponseOptions,
@@ -161,10 +167,14 @@ export class TaskQuestions {
   /** How the references of each decision of an episode are found, in order. */
   async retained(ref: TaskRef, episodeId: string, selection: Selection): Promise<RetainedRelations[]> {
     const { records, prepared } = await this.#kept(ref, selection);
-    return retrieveEpisode(prepared, findEpisode(records, episodeId), selection).map(({ record }) => ({
-      success: record.success?.relation ?? null,
-      failure: record.failure?.relation ?? null,
-    }));
+    return retrieveEpisode(prepared, findEpisode(records, episodeId), selection).map(
+      ({ record: { success, failure } }) => ({
+        success: success?.relation ?? null,
+        failure: failure?.relation ?? null,
+        // An explanation says so, too, but takes long for a whole episode.
+        unknownOutcome: isOfUnknownOutcome(failure, prepared),
+      }),
+    );
   }
 
   /** The same decision without what was changed, and what the change does to its evidence. */

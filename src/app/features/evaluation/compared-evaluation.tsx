@@ -42,7 +42,9 @@ export function ComparedEvaluation({ run, all }: { run: LiveRun; all: readonly L
 }
 
 const intervalWords = (interval: Interval | null): string =>
-  interval === null ? " (no interval: all tasks gave the same)" : `, 95 % interval ${intervalText(interval)}`;
+  interval === null
+    ? " (no interval: the difference is the same for every task)"
+    : `, 95 % interval ${intervalText(interval)}`;
 
 const signed = (value: number): string => `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(1)}`;
 
@@ -61,9 +63,7 @@ function ComparisonText({ comparison, differing }: { comparison: Comparison; dif
       {pairs.only_a}, only the other {pairs.only_b}, neither {pairs.neither}.
       {left_out.length > 0 &&
         ` ${countOf(left_out.length, "task")} left out, since an episode of either is not a result.`}
-      {differing.length > 0 && (
-        <strong> The two also differ in {differing.join(", ")} (this one’s first).</strong>
-      )}
+      {differing.length > 0 && <strong> They were also played differently: {differing.join("; ")}.</strong>}
     </p>
   );
 }

@@ -15,7 +15,7 @@ export function EvaluationFigures({ results }: { results: EvaluationResults }) {
       <table className="run-table">
         <caption className="note">
           {countOf(tasks, "task")} × {countOf(seeds.length, "seed")}; mean ± SD over seeds, 95 % interval over
-          tasks (– where all gave the same)
+          tasks (– where every task gave the same result)
         </caption>
         <thead>
           <tr>

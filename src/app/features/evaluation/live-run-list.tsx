@@ -1,5 +1,5 @@
 /** The collections and evaluations of this browser, newest first. */
-import { useEffect, useRef } from "react";
+import { useEffect, useLayoutEffect, useRef } from "react";
 import { isFocusFree } from "../../base/use-focus-back.ts";
 import { useUi } from "../../compute/store.ts";
 import { LiveRunItem } from "./live-run-item.tsx";
@@ -18,17 +18,30 @@ export function LiveRunList() {
   const newest = Object.values(runs).sort((a, b) => (a.created < b.created ? 1 : -1));
   const list = useRef<HTMLUListElement>(null);
   const before = useRef(playing);
-  useEffect(() => {
-    // The button that started it is disabled, and the one that cancels it goes with its end.
+  /** The run whose item has the focus, or had it until its button went. */
+  const focused = useRef<string | null>(null);
+  // Before the browser draws: a button that was just disabled still has the focus.
+  useLayoutEffect(() => {
+    // Evaluate is disabled and Go on goes with the start, Cancel with the end: only the focus of these moves on.
     const of = playing ?? before.current;
-    if (playing !== before.current && isFocusFree())
+    const isBegun = playing !== null && document.activeElement?.matches(":disabled") === true;
+    if (playing !== before.current && (isBegun || (focused.current === of && isFocusFree())))
       list.current
         ?.querySelector<HTMLElement>(`[data-run="${of}"] button:enabled`)
         ?.focus({ preventScroll: playing === null });
     before.current = playing;
   }, [playing]);
   return (
-    <ul ref={list} className="live-run-list">
+    <ul
+      ref={list}
+      className="live-run-list"
+      onFocus={({ target }) => {
+        focused.current = target.closest<HTMLElement>("[data-run]")?.dataset.run ?? null;
+      }}
+      onBlur={({ relatedTarget }) => {
+        if (relatedTarget !== null) focused.current = null;
+      }}
+    >
       {newest.map((run) => (
         <LiveRunItem key={run.id} run={run} all={newest} />
       ))}

@@ -49,8 +49,12 @@ it("gives the figures of an evaluation, and the paired difference of two", () =>
   const set = (own: object) => ({ ...worse, plan: { ...worse.plan, ...own } });
   expect(differingOf(better, set({ temperature: 0.4 }))).toEqual([]);
   expect(differingOf(better, set({ temperature: 1, prompt: { name: "p", template: {} } }))).toEqual([
-    "temperature 0.4 and 1",
-    "the prompt",
+    "temperature 0.4 here, 1 there",
+    "another prompt",
+  ]);
+  expect(differingOf(set({ top_k: 5, max_decisions: 1 }), set({ max_decisions: 40 }))).toEqual([
+    "top-k 5 here, none there",
+    "at most 1 decision here, 40 there",
   ]);
 });
 

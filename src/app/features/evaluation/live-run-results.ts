@@ -35,7 +35,7 @@ export const evaluationOf = (run: LiveRun): Results<EvaluationResults> =>
 export const comparisonOf = (a: LiveRun, b: LiveRun): Results<Comparison> =>
   resultsOf(() => compareEvaluations(evaluated(a), evaluated(b)));
 
-/** In words, what two evaluations were not played by alike. */
+/** In words, how differently two evaluations were played. */
 export const differingOf = (a: LiveRun, b: LiveRun): string[] => {
   const [mine, theirs] = [a, b].map(({ plan }) =>
     playedBy(

@@ -47,7 +47,9 @@ export const RUNS: readonly Action[] = [
       const run = shownRun();
       if (run === null) return "there is no run";
       if (run.stream === "other-tab") return "another tab has the run";
-      return RESUMABLE.includes(run.state) ? null : "only a cancelled, failed or lost run can go on";
+      return RESUMABLE.includes(run.state)
+        ? null
+        : "only a run that was stopped or cancelled, that failed or was lost can go on";
     },
     run: () => void resumeRun(shownRun()!.id),
   },

@@ -3,10 +3,10 @@ import { create } from "zustand";
 import { countOf } from "../../../core/plural.ts";
 import { shownName } from "../../base/text/shown-text.ts";
 import { figureText } from "../../compute/run-card/figures.ts";
-import { stateWord } from "../../compute/run-card/run-state.tsx";
 import { shortTitleOf } from "../../compute/runs/field-control.tsx";
 import type { Run } from "../../compute/runs/run.ts";
 import { configKey, type Difference, differences } from "../../compute/runs/run-differences.ts";
+import { stateWord } from "../../compute/runs/state-word.ts";
 
 export interface Column {
   key: string;

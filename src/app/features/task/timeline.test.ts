@@ -11,16 +11,17 @@ const EPISODE: Execution = {
   ...{ reservation: null, score: 1, ended: "environment", decisions: 5 },
   cells: ["look", "open door", "go", "wait", "take", "end"].map(cell),
 };
-const NONE: RetainedRelations = { success: null, failure: null };
+const NONE: RetainedRelations = { success: null, failure: null, unknownOutcome: false };
 
 describe("the timeline of an episode", () => {
   it("has the closest relation of the successful record, else of the failed one", () => {
     const retained: RetainedRelations[] = [
-      { success: "current", failure: null },
-      { success: "historical", failure: "current" },
-      { success: null, failure: "current" },
-      { success: "unverified", failure: "unaligned" },
+      { ...NONE, success: "current" },
+      { ...NONE, success: "historical", failure: "current" },
+      { ...NONE, failure: "current" },
+      { success: "unverified", failure: "unverified", unknownOutcome: true },
       NONE,
+      { ...NONE, failure: "unverified", unknownOutcome: true },
     ];
     const cells = timelineCells(EPISODE, retained, () => undefined);
     expect(cells.map(({ kind, outcome }) => [kind, outcome])).toEqual([
@@ -29,9 +30,11 @@ describe("the timeline of an episode", () => {
       ["current", "failure"],
       ["fallback", "success"],
       ["none", null],
+      ["fallback", "unknown"],
     ]);
     expect(cells[1]!.label).toBe("Decision 1: open door; successful record at an earlier state; not scored");
     expect(cells[4]!.label).toBe("Decision 4: take; no record; not scored");
+    expect(cells[5]!.label).toContain("; record of unknown outcome, fallback, no shared state;");
   });
 
   it("is as high as the scored tokens moved, whichever way", () => {

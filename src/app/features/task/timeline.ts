@@ -4,6 +4,7 @@ import { evidenceDeltas } from "../../compute/side.ts";
 import type { TokenScores } from "../../compute/store.ts";
 import type { Execution, RetainedRelations } from "../../data/model.ts";
 import { describeAction } from "./describe-cell.ts";
+import { outcomeOf, outcomeWords, type RetainedOutcome } from "./inspector/retained.ts";
 
 /** How the best retained record is found, the closest first; `none` where no record is retained. */
 export const MATCH_KINDS = ["current", "historical", "fallback", "none"] as const;
@@ -25,8 +26,8 @@ const KIND_OF: Record<Reference["relation"], MatchKind> = {
 
 export interface TimelineCell {
   kind: MatchKind;
-  /** Outcome of the record behind `kind`: a failed one only where no successful one is retained. */
-  outcome: "success" | "failure" | null;
+  /** Outcome of the record behind `kind`: that of a successful one wherever one is retained. */
+  outcome: RetainedOutcome | null;
   /** Mean |Δ| over the response tokens, in nats; null where it is not scored. */
   change: number | null;
   /** All of it in words. */
@@ -45,16 +46,17 @@ export function timelineCells(
   retained: readonly RetainedRelations[],
   scoresAt: (decision: number) => Pick<TokenScores, "sides"> | undefined,
 ): TimelineCell[] {
-  return retained.map(({ success, failure }, decision) => {
+  return retained.map(({ success, failure, unknownOutcome }, decision) => {
     const relation = success ?? failure;
     const kind = relation === null ? "none" : KIND_OF[relation];
-    const outcome = relation === null ? null : success === null ? "failure" : "success";
+    const outcome =
+      relation === null ? null : outcomeOf(success === null ? "failure" : "success", { unknownOutcome });
     const scores = scoresAt(decision);
     const change = scores === undefined ? null : meanChange(scores);
     const record =
       outcome === null
         ? KIND_TITLES.none
-        : `${outcome === "success" ? "successful" : "failed"} record ${KIND_TITLES[kind]}`;
+        : `${outcomeWords(outcome, "record")}${kind === "fallback" ? "," : ""} ${KIND_TITLES[kind]}`;
     const cell = episode.cells[decision];
     const action = cell === undefined ? "" : `${describeAction(cell)}; `;
     const moved = change === null ? "not scored" : `mean |Δ| ${change.toFixed(3)} nats`;

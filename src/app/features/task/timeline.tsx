@@ -9,6 +9,7 @@ import type { Execution, RetainedRelations, TaskModel } from "../../data/model.t
 import { goToDecision } from "../../data/navigate.ts";
 import { scoreKey } from "../../data/score-key.ts";
 import { ofTask, selectionOf } from "../../url/what-if.ts";
+import { outcomeWords } from "./inspector/retained.ts";
 import { KIND_TITLES, MATCH_KINDS, type TimelineCell, timelineCells } from "./timeline.ts";
 
 /** So many cells fit into any window; asking whether more do would lay the page out with each step. */
@@ -27,7 +28,9 @@ export function Timeline({
   const cells = useTimeline(task, episode);
   const most = Math.max(0, ...(cells?.map(({ change }) => change ?? 0) ?? []));
   const scored = cells?.some(({ change }) => change !== null) ?? false;
-  const failed = cells?.some(({ outcome }) => outcome === "failure") ?? false;
+  const others = (["failure", "unknown"] as const).filter((other) =>
+    cells?.some(({ outcome }) => outcome === other),
+  );
 
   useEffect(() => {
     // A long episode is wider than the window: what is chosen stays in sight, and nothing else moves.
@@ -80,12 +83,12 @@ export function Timeline({
             {KIND_TITLES[kind]}
           </span>
         ))}
-        {failed && (
-          <span>
-            <span className="timeline-swatch current failure" aria-hidden="true" />
-            only a failed record
+        {others.map((outcome) => (
+          <span key={outcome}>
+            <span className={`timeline-swatch current ${outcome}`} aria-hidden="true" />
+            only a {outcomeWords(outcome, "record")}
           </span>
-        )}
+        ))}
         <span>{scored ? `height: mean |Δ|, up to ${most.toFixed(2)} nats` : "height: |Δ|, once scored"}</span>
       </p>
     </div>

@@ -111,7 +111,7 @@ export function TrainingFormPanel() {
   const { status } = ui.training;
   const busy = form.where === "page" ? status !== "idle" : sending !== null;
   const there = form.where !== "page";
-  const targets = useTargets((state) => state.targets);
+  const { file: targetsFile, targets } = useTargets();
   const openGames = useGames(({ tasks }) => tasks);
   const composed = composeConfig(form, ui, worker, openGames);
   const { problems } = composed;
@@ -128,7 +128,9 @@ export function TrainingFormPanel() {
     firstProblem(problems) ??
     (there && worker.status === "none" ? "no worker serves this page: `npm start` does" : undefined) ??
     (form.where === "target" && targets[form.target] === undefined
-      ? "this target is gone: choose another place"
+      ? targetsFile === null
+        ? "the targets are still being read"
+        : "this target is gone: choose another place"
       : undefined);
   return (
     <form

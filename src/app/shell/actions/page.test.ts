@@ -35,7 +35,7 @@ it("z without a change names the way back for a what-if", () => {
 
 it("z takes back the last decision of the game that is in front, and nothing else there", () => {
   type Shown = NonNullable<ReturnType<typeof usePlay.getState>["episode"]>;
-  const z = action("undo");
+  const z = action("undo-here");
   const change = vi.fn();
   const decision = vi.spyOn(player, "undo").mockResolvedValue();
   undoList.offer("The student was updated", change);

@@ -16,6 +16,18 @@ import { startTour } from "../tour/tour.ts";
 
 const THEME_TITLES: Record<Theme, string> = { system: "as the system", light: "light", dark: "dark" };
 
+const UNDO: Action & Required<Pick<Action, "blocked">> = {
+  id: "undo",
+  title: "Undo the last change",
+  group: "Page",
+  words: "take back restore",
+  blocked: () =>
+    useUndo.getState().changes.length === 0
+      ? "there is nothing to undo here; to undo a what-if, go back in the browser"
+      : null,
+  run: () => void undoList.undoLast(),
+};
+
 /** What is on top goes first. A native dialog closes itself. */
 function leave(): boolean {
   const { place, scoring, notice } = getUi();
@@ -57,19 +69,15 @@ export const PAGE: readonly Action[] = [
     run: () => setShell(({ paletteOpen }) => ({ paletteOpen: !paletteOpen })),
   },
   {
-    id: "undo",
-    title: "Undo the last change",
+    id: "undo-here",
+    title: "Undo the last decision in Play, the last change elsewhere",
     group: "Page",
     keys: ["z"],
-    words: "take back restore",
-    blocked: (ui) => {
-      if (isEpisodeInFront()) return UNDO_DECISION.blocked(ui);
-      return useUndo.getState().changes.length === 0
-        ? "there is nothing to undo here; to undo a what-if, go back in the browser"
-        : null;
-    },
-    run: () => (isEpisodeInFront() ? UNDO_DECISION.run() : void undoList.undoLast()),
+    keyOnly: true,
+    blocked: (ui) => (isEpisodeInFront() ? UNDO_DECISION : UNDO).blocked(ui),
+    run: () => (isEpisodeInFront() ? UNDO_DECISION : UNDO).run(),
   },
+  UNDO,
   {
     id: "copy-link",
     title: "Copy the link to this",

@@ -17,7 +17,7 @@ export function RunEvaluations({ run: { figures } }: { run: Run }) {
       <table className="run-table">
         <caption className="note">
           {countOf(last.tasks, "task")} × {countOf(last.seeds.length, "seed")}; mean ± SD over seeds, 95 %
-          interval over tasks (– where all gave the same)
+          interval over tasks (– where every task gave the same result)
         </caption>
         <thead>
           <tr>

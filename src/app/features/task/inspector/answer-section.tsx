@@ -13,7 +13,9 @@ import { FailedVisits } from "./failed-visits.tsx";
 import { Funnel } from "./funnel.tsx";
 import {
   decisionsLeft,
+  outcomeOf,
   type ReferenceKind,
+  type RetainedOutcome,
   referenceSign,
   whereItJoins,
   whyNone,
@@ -39,25 +41,23 @@ export function AnswerSection({ task, decision }: { task: TaskModel; decision: D
   );
 }
 
-const TITLES: Record<ReferenceKind, string> = {
+const TITLES: Record<RetainedOutcome, string> = {
   success: "Successful reference",
   failure: "Failed reference",
+  unknown: "Reference of unknown outcome",
 };
 
 function Retained({ decision, kind }: { decision: DecisionModel; kind: ReferenceKind }) {
   const { record, explanation } = decision.retrieval;
   const reference = record[kind];
-  const unknown = kind === "failure" && explanation.unknownOutcome;
+  const outcome = outcomeOf(kind, explanation);
   return (
-    <div className={`retained ${kind}${reference === null ? " none" : ""}`} data-testid={`retained-${kind}`}>
+    <div
+      className={`retained ${outcome}${reference === null ? " none" : ""}`}
+      data-testid={`retained-${kind}`}
+    >
       <h3>
-        {unknown ? (
-          "Reference of unknown outcome"
-        ) : (
-          <>
-            <Mark success={kind === "success"} /> {TITLES[kind]}
-          </>
-        )}
+        {outcome !== "unknown" && <Mark success={outcome === "success"} />} {TITLES[outcome]}
       </h3>
       {reference === null ? (
         <p className="muted">

@@ -3,7 +3,7 @@
 import { countOf, plural } from "../../../../core/plural.ts";
 import { TIE_WORD } from "../../../../core/retrieval/index.ts";
 import type { Retrieval } from "../../../../core/retrieval/types.ts";
-import { type ReferenceKind, referenceName, referenceSign } from "./retained.ts";
+import { outcomeOf, type ReferenceKind, referenceName, referenceSign } from "./retained.ts";
 
 export function Funnel({ retrieval }: { retrieval: Retrieval }) {
   const { record, explanation } = retrieval;
@@ -63,9 +63,10 @@ export function Funnel({ retrieval }: { retrieval: Retrieval }) {
 function RetainedName({ retrieval, kind }: { retrieval: Retrieval; kind: ReferenceKind }) {
   const reference = retrieval.record[kind];
   if (reference === null) return null;
-  const sign = kind === "failure" ? "✕" : referenceSign(retrieval, reference);
+  const outcome = outcomeOf(kind, retrieval.explanation);
+  const sign = { success: referenceSign(retrieval, reference), failure: "✕", unknown: "?" }[outcome];
   return (
-    <strong className={`flag-${kind}`}>
+    <strong className={`flag-${outcome}`}>
       {sign === "" ? "" : `${sign} `}
       {referenceName(reference)}
     </strong>

@@ -1,7 +1,15 @@
 import { describe, expect, it } from "vitest";
 import type { Reference } from "../../../../core/record/schema.ts";
 import type { Retrieval } from "../../../../core/retrieval/types.ts";
-import { decisionsLeft, referenceName, referenceSign, whereItJoins, whyNone } from "./retained.ts";
+import {
+  decisionsLeft,
+  outcomeOf,
+  outcomeWords,
+  referenceName,
+  referenceSign,
+  whereItJoins,
+  whyNone,
+} from "./retained.ts";
 
 const RECORD: Retrieval["record"] = {
   ...{ format: "gcopd.retrieval.v1", environment: "scienceworld", task: "t", episode: "e", decision: 3 },
@@ -33,6 +41,16 @@ describe("what was retained, in words", () => {
     expect(referenceSign(retrieval({ winner: won }), CURRENT)).toBe("★");
     expect(referenceSign(retrieval({}), CURRENT)).toBe("⚑");
     expect(referenceSign(retrieval({}), WHOLE)).toBe("");
+  });
+
+  it("never calls a record of unknown outcome a failed one", () => {
+    const unknown = { unknownOutcome: true };
+    expect([outcomeOf("success", unknown), outcomeOf("failure", EXPLANATION)]).toEqual([
+      "success",
+      "failure",
+    ]);
+    expect(outcomeWords(outcomeOf("failure", unknown), "record")).toBe("record of unknown outcome");
+    expect(outcomeWords("failure", "reference")).toBe("failed reference");
   });
 
   it("says where a record joins, and how far its success is", () => {

@@ -10,6 +10,20 @@ import { CONTROL_TITLES } from "../../../url/what-if.ts";
 
 export type ReferenceKind = "success" | "failure";
 
+/** Of a retained record: one of unknown outcome can stand in the place of a failed one. */
+export type RetainedOutcome = ReferenceKind | "unknown";
+
+export const outcomeOf = (
+  kind: ReferenceKind,
+  { unknownOutcome }: { unknownOutcome: boolean },
+): RetainedOutcome => (kind === "failure" && unknownOutcome ? "unknown" : kind);
+
+/** "successful record", "record of unknown outcome". */
+export function outcomeWords(outcome: RetainedOutcome, noun: "record" | "reference"): string {
+  if (outcome === "unknown") return `${noun} of unknown outcome`;
+  return `${outcome === "success" ? "successful" : "failed"} ${noun}`;
+}
+
 /** The ranking's winner, a record that is followed from a visit on, or one that is shown as a whole. */
 export function referenceSign({ record }: Retrieval, { source, position }: Reference): "★" | "⚑" | "" {
   const { winner } = record;

@@ -4,6 +4,7 @@ import type { Retrieval } from "../../../../core/retrieval/types.ts";
 import { shownName } from "../../../base/text/shown-text.ts";
 import type { DecisionModel, TokenCounts } from "../../../data/model.ts";
 import { FULL_METHOD } from "../../../url/what-if.ts";
+import { outcomeOf, outcomeWords } from "./retained.ts";
 
 function winnerText({ record: { winner } }: Retrieval): string {
   if (winner === null) return "nothing to rank";
@@ -20,13 +21,17 @@ function referenceText(reference: Reference | null): string {
 
 function rowsOf(retrieval: Retrieval, counts: TokenCounts | null, text: string): [string, string][] {
   const { record, explanation } = retrieval;
-  const unknown = explanation.unknownOutcome ? ", outcome unknown" : "";
+  const failure = referenceText(record.failure);
+  const outcome = outcomeOf("failure", explanation);
   return [
     ["matched visits", String(record.matched_visits)],
     ["eligible visits", String(record.candidates.length)],
     ["least cost", winnerText(retrieval)],
     ["successful reference", referenceText(record.success)],
-    ["failed reference", `${referenceText(record.failure)}${unknown}`],
+    [
+      outcomeWords("failure", "reference"),
+      outcome === "unknown" ? `none; ${outcomeWords(outcome, "record")}: ${failure}` : failure,
+    ],
     [
       "evidence",
       counts === null
