@@ -1,6 +1,6 @@
 /** The figures that the paper prints, for the library that is shown. */
 import { useState } from "react";
-import type { LibraryStatistics } from "../../../core/statistics/index.ts";
+import type { DecisionStatistics, LibraryStatistics } from "../../../core/statistics/index.ts";
 import { Scroller } from "../../base/scroller.tsx";
 import { LibrariesTable } from "../../compute/open/libraries-table.tsx";
 import { NothingOpen } from "../../compute/open/nothing-open.tsx";
@@ -68,6 +68,15 @@ function Counted({ library }: { library: LibrarySummary }) {
 const markdown = (heading: string, statistics: LibraryStatistics): string =>
   statisticsMarkdown(heading, statisticsTables(statistics));
 
+/** The outcome composition by its names; most libraries have no record of unknown outcome. */
+const outcomesOf = ({ outcomes }: DecisionStatistics): [name: string, count: number][] => [
+  ["success only", outcomes.successOnly],
+  ["both", outcomes.both],
+  ["failure only", outcomes.failureOnly],
+  ...(outcomes.unknown === 0 ? [] : [["unknown", outcomes.unknown] satisfies [string, number]]),
+  ["none", outcomes.none],
+];
+
 function Shown({ statistics, library }: { statistics: LibraryStatistics; library: LibrarySummary }) {
   const { tasks, tasksWithoutSources, recorded, graph, coverage, decisions } = statistics;
   const of = (total: number) => (count: number) => (total === 0 ? 0 : count / total);
@@ -113,18 +122,14 @@ function Shown({ statistics, library }: { statistics: LibraryStatistics; library
             />
             <BarChart
               title="Outcome composition, of all decisions"
-              groups={["success only", "both", "failure only", "unknown", "none"]}
+              groups={outcomesOf(decisions).map(([name]) => name)}
               series={[
                 {
                   name: "decisions",
                   className: "bar-other",
-                  values: [
-                    decisions.outcomes.successOnly,
-                    decisions.outcomes.both,
-                    decisions.outcomes.failureOnly,
-                    decisions.outcomes.unknown,
-                    decisions.outcomes.none,
-                  ].map(of(decisions.decisions)),
+                  values: outcomesOf(decisions)
+                    .map(([, count]) => count)
+                    .map(of(decisions.decisions)),
                 },
               ]}
             />
