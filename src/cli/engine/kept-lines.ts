@@ -30,7 +30,7 @@ export class KeptLines {
   #file: AppendFile | null = null;
   /** The file on the disk is of this work. */
   #goesOn = false;
-  /** Lines that were read of it: what another attempt has added since is not gone on with. */
+  /** Lines read so far; what another attempt has added since is ignored. */
   #read = 0;
 
   private constructor(path: string | undefined, identity: object) {
@@ -40,14 +40,14 @@ export class KeptLines {
 
   /**
    * @param path as `unfinishedOf` gives it
-   * @param identity what decides the lines; those of another identity are not gone on with
+   * @param identity what decides the lines; a file of another identity is started over
    * @throws InputError for a file that holds something else
    */
   static async open(path: string | undefined, identity: object): Promise<KeptLines> {
     const kept = new KeptLines(path, identity);
     if (path === undefined || !isThere(path)) return kept;
     const header = await kept.#firstLine();
-    // It is made whole, with its first line, so that nothing else is one.
+    // Ours is written whole, header first: a file without that header belongs to someone else.
     if (!header.startsWith(`{"format":"${FORMAT}"`))
       throw new InputError("is not an unfinished output of this command: move it, or choose another output", {
         file: path,

@@ -13,7 +13,7 @@ import {
   differingSettings,
   type EvaluateConfig,
   evaluationEpisodes,
-  type PlayedBy,
+  type PlaySettings,
 } from "../../core/loop/index.ts";
 import type { Episode } from "../../core/record/schema.ts";
 import { parseObject, readRecords } from "../../formats/read.ts";
@@ -64,12 +64,12 @@ export async function evaluate({
   return { results, comparison };
 }
 
-/** How the episodes of a folder were played; null where it does not say, as those of earlier versions. */
-async function settingsIn(folder: string): Promise<PlayedBy | null> {
+/** How the episodes of a folder were played; null where it does not say, as in earlier versions. */
+async function settingsIn(folder: string): Promise<PlaySettings | null> {
   const file = join(folder, RUN);
   if (!isThere(file)) return null;
-  const { played_by: settings } = parseObject(await readText(file), { file });
-  return typeof settings === "object" ? (settings as PlayedBy | null) : null;
+  const { play_settings: settings } = parseObject(await readText(file), { file });
+  return typeof settings === "object" ? (settings as PlaySettings | null) : null;
 }
 
 /** The episodes of a finished evaluation. @throws InputError when the folder holds none */

@@ -7,10 +7,10 @@ import {
   namedTasks,
   type PlannedEpisode,
   type PlayConfig,
-  type PlayedBy,
   type PlayProgress,
-  playedBy,
+  type PlaySettings,
   playPlanned,
+  playSettings,
   taskOrigin,
   type WithPolicy,
 } from "../../core/loop/index.ts";
@@ -141,7 +141,7 @@ async function playIn<R extends object>(
       // For the reader, and for messages: none of it is compared.
       at_once: atOnce,
       device: config.policy === undefined ? config.device : "served",
-      played_by: await settingsOf(run.purpose, config),
+      play_settings: await settingsOf(run.purpose, config),
       given: decisive(config),
       task_list: games.tasks.map(({ task }) => task),
     };
@@ -181,10 +181,10 @@ async function playIn<R extends object>(
 }
 
 /** What a config's episodes are played by; a prompt of its own as the digest of its file. */
-export async function settingsOf(purpose: "collect" | "evaluate", config: PlayConfig): Promise<PlayedBy> {
+export async function settingsOf(purpose: "collect" | "evaluate", config: PlayConfig): Promise<PlaySettings> {
   const { name, prompt, ...limits } = config.environment;
   const own = prompt === undefined ? null : await filesDigest([prompt]);
-  return playedBy(name, purpose, { ...config, ...limits }, own);
+  return playSettings(name, purpose, { ...config, ...limits }, own);
 }
 
 /** What was played, until the records are written. */

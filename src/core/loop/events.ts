@@ -119,8 +119,9 @@ export type TrainEvent =
    */
   | ({ type: "evaluated"; step: number; seconds: number } & EvaluationResults)
   /**
-   * How likely the student after `step` steps finds the actions of the watched decisions: Σ log p of an action's tokens
-   * (of the whole response where `whole` says that the action is not found in it), without evidence. A run that goes on after this very step tells it again, right after its start.
+   * How likely the student after `step` steps finds the actions of the watched decisions: Σ log p of an action's tokens,
+   * or of the whole response where `whole` says that the action is not in it, without evidence. A run that goes on after
+   * this very step tells it again, right after its start.
    */
   | {
       type: "held-out";

@@ -26,7 +26,7 @@ export type * from "./parent-run.ts";
 export * from "./planned-episodes.ts";
 export * from "./play.ts";
 export * from "./play-planned.ts";
-export * from "./played-by.ts";
+export * from "./play-settings.ts";
 export * from "./probe.ts";
 export * from "./recorded-environment.ts";
 export * from "./replay.ts";

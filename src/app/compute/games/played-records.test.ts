@@ -45,7 +45,7 @@ test.each([
   expect(asSource(record, 5)).toMatchObject({
     source: "played:3",
     repetition: 5,
-    origin: { kind, played_by: [...new Set(deciders)] },
+    origin: { kind, play_settings: [...new Set(deciders)] },
     outcome: { complete: false, technical_reason: "not played to its end" },
   });
 });

@@ -41,7 +41,7 @@ function nameOf(played: PlayedHere, repetition: number): SourceName {
   const [by, ...others] = deciders(played);
   const kind =
     others.length > 0 ? "other" : by === "person" ? "human" : by === "teacher" ? "teacher" : "other";
-  return { source: `played:${number}`, repetition, origin: { kind, played_by: deciders(played) } };
+  return { source: `played:${number}`, repetition, origin: { kind, play_settings: deciders(played) } };
 }
 
 /** `repetition` counts the task's own executions, from 0: a source budget K keeps those below K. */

@@ -7,7 +7,7 @@ import {
   type EvaluationResults,
   evaluationResults,
 } from "../../../core/evaluation/index.ts";
-import { differingSettings, playedBy } from "../../../core/loop/played-by.ts";
+import { differingSettings, playSettings } from "../../../core/loop/play-settings.ts";
 import { countOf } from "../../../core/plural.ts";
 import { shownName } from "../../base/text/shown-text.ts";
 import type { LiveRun } from "./live-runs-store.ts";
@@ -38,7 +38,7 @@ export const comparisonOf = (a: LiveRun, b: LiveRun): Results<Comparison> =>
 /** In words, how differently two evaluations were played. */
 export const differingOf = (a: LiveRun, b: LiveRun): string[] => {
   const [mine, theirs] = [a, b].map(({ plan }) =>
-    playedBy(
+    playSettings(
       plan.environment,
       plan.kind,
       plan,

@@ -1,12 +1,12 @@
-/** What episodes are played by: two evaluations that differ in it measure more than their students. */
+/** How episodes are played: two evaluations that differ in it do not compare their students alone. */
 import { environmentRules } from "../environment/environment.ts";
 import type { Purpose } from "../environment/protocol.ts";
 import { plural } from "../plural.ts";
 import type { EnvironmentConfig } from "./live-config.ts";
 import type { Draws } from "./planned-episodes.ts";
 
-/** The settings of a run, the environment's where it has none of its own. */
-export interface PlayedBy {
+/** Sampling, limits and prompt of a run. */
+export interface PlaySettings {
   temperature: number;
   top_p: number;
   /** Null: no bound. */
@@ -17,12 +17,17 @@ export interface PlayedBy {
   prompt: string | null;
 }
 
-export function playedBy(
+/**
+ * A run's settings, with the environment's protocol (Appendix "Agent inputs and evaluation") for those it does not set.
+ *
+ * @param prompt names the prompt that replaces the environment's; null where none does
+ */
+export function playSettings(
   environment: string,
   purpose: Exclude<Purpose, "train">,
   own: Draws & Pick<EnvironmentConfig, "max_decisions" | "max_tokens">,
   prompt: string | null,
-): PlayedBy {
+): PlaySettings {
   const { limits, protocols } = environmentRules(environment);
   const { temperature, topP, topK } = protocols[purpose].sampling;
   return {
@@ -35,9 +40,9 @@ export function playedBy(
   };
 }
 
-/** In words, how differently two runs were played, the first one "here": "at most 30 decisions here, 50 there". */
-export function differingSettings(a: PlayedBy, b: PlayedBy): string[] {
-  const unlike = (key: keyof PlayedBy, here: string): string =>
+/** How two runs differ, in words; `a` is here: "at most 30 decisions here, 50 there". Empty where they are alike. */
+export function differingSettings(a: PlaySettings, b: PlaySettings): string[] {
+  const unlike = (key: keyof PlaySettings, here: string): string =>
     a[key] === b[key] ? "" : `${here} here, ${b[key] ?? "none"} there`;
   return [
     unlike("temperature", `temperature ${a.temperature}`),
