@@ -11,6 +11,7 @@ import { fixtureSources } from "../../test/support/scienceworld.ts";
 import { ToyModel } from "../../test/support/toy-model.ts";
 import { InputError } from "../core/errors.ts";
 import { recordLine } from "../formats/write.ts";
+import { PACKAGE } from "../node/package-root.ts";
 import { madeGames, madeText } from "../simulator/made-games.ts";
 import { KeptLines } from "./engine/kept-lines.ts";
 import { checkNewFolder, saveCompanions, saveModel } from "./engine/save-model.ts";
@@ -56,9 +57,14 @@ describe("reading", () => {
     ["ranges of what was packed", () => write("a.gz", gzipSync(LINES)), () => rangesOf(at("a.gz"))],
     [
       "what a long command kept of its work",
-      () => write("out.part", '{"format":"gcopd.unfinished.v1","of":1}\n{"n":0}\n{"n'),
+      () =>
+        write(
+          "out.part",
+          `{"format":"gcopd.unfinished.v1","version":"${PACKAGE.version}","of":1}\n{"n":0}\n{"n`,
+        ),
       async () => {
-        const kept = await KeptLines.open(at("out.part"), { of: 1 });
+        const kept = new KeptLines(at("out.part"));
+        await kept.open({ of: 1 });
         const numbers: unknown[] = [];
         try {
           for await (const { n } of kept.lines()) numbers.push(n);

@@ -192,7 +192,7 @@ describe("score", () => {
     }
     writeFileSync(part, '{"format":"gcopd.unfinished.v1"}\n{"id":"old"}\n');
     const other = await score("out.jsonl");
-    expect(other.err).toContain(`${part}: left by another model, input or options; begins again`);
+    expect(other.err).toContain(`${part}: left by another model, input, option or version; begins again`);
     expect(readdirSync(folder).sort()).toEqual(["in.jsonl", "out.jsonl", "whole.jsonl"]);
   });
 

@@ -1,5 +1,13 @@
 /** The evidence test on a handful of decisions and a model of a few thousand parameters, as the command line runs it. */
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
@@ -50,17 +58,22 @@ async function gate(optimal: readonly object[], ...options: string[]) {
   return { ...result, report: () => JSON.parse(readFileSync(out, "utf8")), lines };
 }
 
+/** A run that ends once it has kept its first group. */
+async function brokenOff(...options: string[]): Promise<void> {
+  const { append } = AppendFile.prototype;
+  vi.spyOn(AppendFile.prototype, "append").mockImplementationOnce(function (this: AppendFile, text) {
+    append.call(this, text);
+    throw new InputError("no more");
+  });
+  expect(await gate(OPTIMAL, ...options)).toMatchObject({ code: 1 });
+  vi.restoreAllMocks();
+}
+
 describe("gcopd gate", () => {
   it("keeps the decisions that it has scored when it breaks off, and goes on to the same figures", async () => {
     const whole = await gate(OPTIMAL);
     const [report, decisions] = [whole.report(), whole.lines()];
-    const { append } = AppendFile.prototype;
-    vi.spyOn(AppendFile.prototype, "append").mockImplementationOnce(function (this: AppendFile, text) {
-      append.call(this, text);
-      throw new InputError("no more");
-    });
-    expect(await gate(OPTIMAL)).toMatchObject({ code: 1 });
-    vi.restoreAllMocks();
+    await brokenOff();
     const part = join(folder, "gate.json.part");
     expect(readFileSync(part, "utf8").trimEnd().split("\n")).toHaveLength(2);
     // Nothing is left to score.
@@ -70,6 +83,16 @@ describe("gcopd gate", () => {
     expect(again.report()).toEqual(report);
     expect(again.lines()).toEqual(decisions);
     expect(existsSync(part)).toBe(false);
+  });
+
+  it("begins again when the tokenizer's file is another one", async () => {
+    const tokenizer = join(folder, "tokenizer");
+    cpSync(TOKENIZER, tokenizer, { recursive: true });
+    await brokenOff("--tokenizer", tokenizer);
+    appendFileSync(join(tokenizer, "tokenizer.json"), "\n");
+    const { code, err } = await gate(OPTIMAL, "--tokenizer", tokenizer);
+    expect(code, err).toBe(0);
+    expect(err).toContain("gate.json.part: left by another model, input, option or version; begins again");
   });
 
   it("writes figures that follow from its lines, the same each time", async () => {

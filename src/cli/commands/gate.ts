@@ -27,7 +27,7 @@ import { plain, signed, table } from "../demo/table.ts";
 import { openCompute } from "../engine/compute.ts";
 import { howFar } from "../engine/how-far.ts";
 import { interruptible } from "../engine/interrupt.ts";
-import { groupTokens, KeptLines, unfinishedOf } from "../engine/kept-lines.ts";
+import { groupTokens, KeptLines } from "../engine/kept-lines.ts";
 import { downloaded, type EngineOptions, engineOptions, MODEL } from "../engine/options.ts";
 import { openIndexedFile } from "../indexed-file.ts";
 import { checkOut, fileLabel, openBytes, printLine, progress, writeOut, writeRecordsOut } from "../io.ts";
@@ -39,7 +39,7 @@ import {
   type SubsetOptions,
   subsetOf,
 } from "../selection-options.ts";
-import { filesDigest, modelDigest } from "../train/fingerprint.ts";
+import { filesDigest, modelDigest, tokenizerDigest } from "../train/fingerprint.ts";
 
 interface Options extends Omit<EngineOptions, "progress">, SubsetOptions {
   library: string;
@@ -101,14 +101,11 @@ export function register(program: Command): void {
 async function run(options: Options): Promise<void> {
   // What comes from standard input cannot be read again.
   const inputs = [options.library, options.episodes, options.optimal];
-  const unfinished = inputs.includes("-") ? undefined : await unfinishedOf(options.out);
-  await interruptible((signal) => gate({ ...options, unfinished }, signal), unfinished);
+  const kept = inputs.includes("-") ? new KeptLines(undefined) : await KeptLines.beside(options.out);
+  await interruptible((signal) => gate(options, kept, signal), kept);
 }
 
-async function gate(
-  options: Options & { unfinished: string | undefined },
-  signal: AbortSignal,
-): Promise<void> {
+async function gate(options: Options, kept: KeptLines, signal: AbortSignal): Promise<void> {
   for (const out of [options.out, options.decisions])
     await checkOut(out, options.library, options.episodes, options.optimal);
   const folder = await openModelFolder(options.teacher, {
@@ -117,26 +114,28 @@ async function gate(
     onNote: progress,
   });
   await readModelHeader(folder);
-  const tokenizer = await openTokenizer(openFolder(options.tokenizer ?? folder.name));
+  const tokenizer = openFolder(options.tokenizer ?? folder.name);
+  const codec = textCodec(await openTokenizer(tokenizer));
   const chosen = await chosenLines(options, signal);
   const records = await openRecords(options);
   try {
-    await scoreChosen(options, { folder, chosen, records, codec: textCodec(tokenizer) }, signal);
+    await scoreChosen(options, { folder, tokenizer, chosen, records, codec, kept }, signal);
   } finally {
     await records.close();
   }
 }
 
-async function scoreChosen(
-  options: Options & { unfinished: string | undefined },
-  {
-    folder,
-    chosen,
-    records,
-    codec,
-  }: { folder: FolderReader; chosen: RecordLine<OptimalActions>[]; records: Records; codec: TextCodec },
-  signal: AbortSignal,
-): Promise<void> {
+interface Scoring {
+  folder: FolderReader;
+  tokenizer: FolderReader;
+  chosen: RecordLine<OptimalActions>[];
+  records: Records;
+  codec: TextCodec;
+  kept: KeptLines;
+}
+
+async function scoreChosen(options: Options, scoring: Scoring, signal: AbortSignal): Promise<void> {
+  const { folder, chosen, records, codec, kept } = scoring;
   const { seed } = options;
   const compute = await openCompute({ device: options.device, compute: options.compute, onNote: progress });
   try {
@@ -145,7 +144,7 @@ async function scoreChosen(
     progress(
       `${info.model}: ${info.parameters} parameters on ${info.device} (${info.adapter}), ${info.dtype}`,
     );
-    const kept = await KeptLines.open(options.unfinished, await identityOf(options, folder, info));
+    if (kept.path !== undefined) await kept.open(await identityOf(options, scoring, info));
     const leftOut: LeftOut[] = [];
     const scored: GateDecision[] = [];
     for await (const group of kept.lines() as AsyncGenerator<Record<string, unknown> & Group>) {
@@ -206,15 +205,15 @@ interface Group {
 
 /** What decides the figures of each decision. */
 async function identityOf(
-  options: Options & { unfinished: string | undefined },
-  folder: FolderReader,
+  options: Options,
+  { folder, tokenizer }: Scoring,
   { model, device, dtype }: Scorer["info"],
 ): Promise<object> {
-  if (options.unfinished === undefined) return {};
-  const { library, episodes, optimal, tokenizer, sourcesPerTask, augmentation, limit, seed } = options;
+  const { library, episodes, optimal, sourcesPerTask, augmentation, limit, seed } = options;
   return {
     weights: await modelDigest(folder),
-    ...{ model, device, dtype, tokenizer, seed, limit, augmentation, sources_per_task: sourcesPerTask },
+    tokenizer: await tokenizerDigest(tokenizer.name),
+    ...{ model, device, dtype, seed, limit, augmentation, sources_per_task: sourcesPerTask },
     ...keysOfSelection({ subset: subsetOf(options) }),
     files: await filesDigest([library, episodes, optimal]),
   };

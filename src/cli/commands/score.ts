@@ -28,7 +28,7 @@ import { type Compute, openCompute } from "../engine/compute.ts";
 import { howFar } from "../engine/how-far.ts";
 import { interruptible } from "../engine/interrupt.ts";
 import { printJsonLine } from "../engine/json-lines.ts";
-import { groupTokens, KeptLines, unfinishedOf } from "../engine/kept-lines.ts";
+import { groupTokens, KeptLines } from "../engine/kept-lines.ts";
 import { limitBytes, type MemoryOptions, memoryOptions, printPlan } from "../engine/memory-options.ts";
 import { downloaded, type EngineOptions, engineOptions, MODEL } from "../engine/options.ts";
 import { KEY_OF, openServedScorer, openServer } from "../engine/served.ts";
@@ -112,19 +112,19 @@ async function run(options: Options): Promise<void> {
   if ((model === undefined) === (url === undefined))
     throw new UsageError("expected either --model with a folder or --url with the address of a server");
   // A stream of requests cannot be read again.
-  const unfinished = options.in === "-" ? undefined : await unfinishedOf(options.out);
+  const kept = options.in === "-" ? new KeptLines(undefined) : await KeptLines.beside(options.out);
   await interruptible(
     (signal) =>
       model === undefined
-        ? runServed({ ...options, url: url!, unfinished }, signal, reporter(json))
-        : runHere({ ...options, model, unfinished }, signal, reporter(json)),
-    unfinished,
+        ? runServed({ ...options, url: url!, kept }, signal, reporter(json))
+        : runHere({ ...options, model, kept }, signal, reporter(json)),
+    kept,
   );
 }
 
 /** Scores with a model that is opened here. */
 async function runHere(
-  options: Options & { model: string; unfinished: string | undefined },
+  options: Options & { model: string; kept: KeptLines },
   signal: AbortSignal,
   report: Reporter,
 ): Promise<void> {
@@ -186,7 +186,7 @@ async function runHere(
     report.started(scorer);
     const limits = () => ({ vocabulary: scorer.info.vocabulary, maxPositions: scorer.opened.maxPositions });
     const atOnce = groupTokens(device) * (count === 1 ? 1 : count * UNITS_A_CARD);
-    const of = options.unfinished === undefined ? {} : { weights: await modelDigest(folder) };
+    const of = options.kept.path === undefined ? {} : { weights: await modelDigest(folder) };
     await writeScores(options, of, { scorer, limits, atOnce, signal, report });
   } finally {
     scorer.dispose();
@@ -198,7 +198,7 @@ const COMPARED_LINES = 64;
 
 /** Scores with a model that another program serves. */
 async function runServed(
-  options: Options & { url: string; unfinished: string | undefined },
+  options: Options & { url: string; kept: KeptLines },
   signal: AbortSignal,
   report: Reporter,
 ): Promise<void> {
@@ -261,17 +261,16 @@ interface Scoring {
 
 /** Writes the output, and goes on with what an earlier attempt left of it. */
 async function writeScores(
-  options: Options & { unfinished: string | undefined },
+  options: Options & { kept: KeptLines },
   of: object,
   scoring: Scoring,
 ): Promise<void> {
-  const { in: path, out, topK, entropy, unfinished } = options;
+  const { in: path, out, topK, entropy, kept } = options;
   const { model, device, dtype } = scoring.scorer.info;
-  const identity =
-    unfinished === undefined
-      ? {}
-      : { ...of, model, device, dtype, top_k: topK, entropy, requests: await filesDigest([path]) };
-  const kept = await KeptLines.open(unfinished, identity);
+  if (kept.path !== undefined) {
+    const requests = await filesDigest([path]);
+    await kept.open({ ...of, model, device, dtype, top_k: topK, entropy, requests });
+  }
   try {
     await writeRecordsOut(out, scored(options, kept, scoring));
   } finally {

@@ -1,5 +1,4 @@
 /** SIGINT and SIGTERM as abort signals, so that work ends in order and nothing half-written stays behind. */
-import { isThere } from "../../node/file-error.ts";
 import { progress } from "../io.ts";
 
 const CODES = { SIGINT: 130, SIGTERM: 143 } as const;
@@ -44,22 +43,18 @@ export function listenForInterrupts(): Interrupt {
  * Runs work that the first signal aborts. When it was aborted, one line says so and the process will exit as one that
  * was ended by the signal; any other error goes on.
  *
- * @param unfinished where the work keeps what it has finished, if it does
+ * @param kept what the work keeps of what it has finished, if it does
  */
 export async function interruptible(
   work: (signal: AbortSignal) => Promise<void>,
-  unfinished?: string,
+  kept?: { readonly left: string },
 ): Promise<void> {
   const interrupt = listenForInterrupts();
   try {
     await work(interrupt.first);
   } catch (error) {
     if (interrupt.exitCode === null) throw error;
-    progress(
-      unfinished !== undefined && isThere(unfinished)
-        ? `gcopd: interrupted: the same command goes on from ${unfinished}`
-        : "gcopd: interrupted, nothing was written",
-    );
+    progress(`gcopd: interrupted: ${kept?.left ?? "nothing was written"}`);
     process.exitCode = interrupt.exitCode;
   } finally {
     interrupt.release();

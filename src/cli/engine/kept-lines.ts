@@ -7,6 +7,7 @@ import { parseObject } from "../../formats/read.ts";
 import { recordLine } from "../../formats/write.ts";
 import { AppendFile } from "../../node/append-file.ts";
 import { isThere, onFile } from "../../node/file-error.ts";
+import { PACKAGE } from "../../node/package-root.ts";
 import { writeWhole } from "../../node/whole-file.ts";
 import { isStream, openBytes, progress } from "../io.ts";
 
@@ -18,47 +19,53 @@ const FORMAT = "gcopd.unfinished.v1";
  */
 export const groupTokens = (kind: DeviceChoice): number => (kind === "cpu" ? 16_384 : 65_536);
 
-/** Where it is kept; undefined for an output that is no file. */
-export async function unfinishedOf(out: string | undefined): Promise<string | undefined> {
-  return (await isStream(out)) ? undefined : `${out}.part`;
-}
-
 /** Lines of a file beside the output, after one that says what they are of. It is made with the first of them. */
 export class KeptLines {
-  readonly #path: string | undefined;
-  readonly #header: string;
+  /** Undefined where nothing is kept. */
+  readonly path: string | undefined;
+  #header = "";
   #file: AppendFile | null = null;
-  /** The file on the disk is of this work. */
-  #goesOn = false;
+  /** The file on the disk is of this work; null until `open` has looked. */
+  #goesOn: boolean | null = null;
   /** Lines read so far; what another attempt has added since is ignored. */
   #read = 0;
 
-  private constructor(path: string | undefined, identity: object) {
-    this.#path = path;
-    this.#header = recordLine({ format: FORMAT, ...identity });
+  constructor(path: string | undefined) {
+    this.path = path;
+  }
+
+  /** @param out the command's output; where it is no file, nothing is kept */
+  static async beside(out: string | undefined): Promise<KeptLines> {
+    return new KeptLines((await isStream(out)) ? undefined : `${out}.part`);
+  }
+
+  /** What is on the disk, in a phrase: of an interrupted command. */
+  get left(): string {
+    if (this.path === undefined || !isThere(this.path)) return "nothing was written";
+    return this.#goesOn ? `the same command goes on from ${this.path}` : `${this.path} is as it was before`;
   }
 
   /**
-   * @param path as `unfinishedOf` gives it
-   * @param identity what decides the lines; a file of another identity is started over
+   * @param identity what decides the lines, beside the program's version; a file of another one is started over
    * @throws InputError for a file that holds something else
    */
-  static async open(path: string | undefined, identity: object): Promise<KeptLines> {
-    const kept = new KeptLines(path, identity);
-    if (path === undefined || !isThere(path)) return kept;
-    const header = await kept.#firstLine();
+  async open(identity: object): Promise<void> {
+    this.#header = recordLine({ format: FORMAT, version: PACKAGE.version, ...identity });
+    this.#goesOn = false;
+    const { path } = this;
+    if (path === undefined || !isThere(path)) return;
+    const header = await this.#firstLine();
     // Ours is written whole, header first: a file without that header belongs to someone else.
     if (!header.startsWith(`{"format":"${FORMAT}"`))
       throw new InputError("is not an unfinished output of this command: move it, or choose another output", {
         file: path,
       });
-    kept.#goesOn = `${header}\n` === kept.#header;
+    this.#goesOn = `${header}\n` === this.#header;
     progress(
-      kept.#goesOn
+      this.#goesOn
         ? `goes on from ${path}`
-        : `gcopd: note: ${path}: left by another model, input or options; begins again`,
+        : `gcopd: note: ${path}: left by another model, input, option or version; begins again`,
     );
-    return kept;
   }
 
   /** What was kept before, in its order. @throws InputError for a damaged line */
@@ -69,17 +76,18 @@ export class KeptLines {
       line++;
       if (line === 1) continue;
       this.#read++;
-      yield parseObject(text, { file: this.#path!, line });
+      yield parseObject(text, { file: this.path!, line });
     }
   }
 
   /** Returns when the records are on the disk. */
   async append(records: readonly object[]): Promise<void> {
-    if (this.#path === undefined) return;
+    if (this.path === undefined) return;
     if (this.#file === null) {
       // As a new file: another attempt that still runs goes on in the old one, which nobody reads again.
-      await writeWhole(this.#path, this.#begun());
-      this.#file = new AppendFile(this.#path);
+      await writeWhole(this.path, this.#begun());
+      this.#goesOn = true;
+      this.#file = new AppendFile(this.path);
     }
     this.#file.append(records.map(recordLine).join(""));
     this.#file.sync();
@@ -93,7 +101,7 @@ export class KeptLines {
   /** Once the output is whole. */
   async remove(): Promise<void> {
     this.close();
-    if (this.#path !== undefined) await onFile(this.#path, "write", rm(this.#path, { force: true }));
+    if (this.path !== undefined) await onFile(this.path, "write", rm(this.path, { force: true }));
   }
 
   async *#begun(): AsyncGenerator<Uint8Array> {
@@ -115,7 +123,7 @@ export class KeptLines {
 
   /** The lines that a kill did not cut short. */
   async *#whole(): AsyncGenerator<string> {
-    const path = this.#path!;
+    const path = this.path!;
     const [splitter, decoder] = [new LineSplitter(path), new LineDecoder(path)];
     for await (const chunk of openBytes(path))
       for (const line of splitter.lines(chunk)) yield decoder.decode(line) ?? "";

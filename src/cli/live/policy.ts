@@ -1,16 +1,15 @@
 /** The policy of a config: a model that is opened here, or one that another program serves. */
-import { basename, join } from "node:path";
+import { basename } from "node:path";
 import { InputError } from "../../core/errors.ts";
 import { deviceWords, type PlayConfig, type TextCodec, type WithPolicy } from "../../core/loop/index.ts";
 import type { Trainer } from "../../core/ports.ts";
 import { parseHubName } from "../../engine/hub/node.ts";
 import { openFolder } from "../../engine/native/node-folder.ts";
 import { RemoteSampler, type ServerOptions } from "../../engine/remote/index.ts";
-import { isThere } from "../../node/file-error.ts";
-import { checkTokenizerFits, openTokenizer, TOKENIZER_FILES, textCodec } from "../../text/index.ts";
+import { checkTokenizerFits, openTokenizer, textCodec } from "../../text/index.ts";
 import { openCompute } from "../engine/compute.ts";
 import { KEY_OF, openServer } from "../engine/served.ts";
-import { filesDigest, modelDigest } from "../train/fingerprint.ts";
+import { modelDigest, tokenizerDigest } from "../train/fingerprint.ts";
 import { type PolicyFolders, policyFolders, tokenizerFolder } from "./policy-folders.ts";
 
 export interface Policy {
@@ -118,9 +117,6 @@ async function servedPolicy(
 async function besideModel(model: string | undefined): Promise<string | null> {
   return model === undefined || parseHubName(model) !== null ? null : tokenizerFolder(model);
 }
-
-const tokenizerDigest = (folder: string): Promise<string> =>
-  filesDigest(TOKENIZER_FILES.map((name) => join(folder, name)).filter(isThere));
 
 /** Opens the model and its tokenizer, and frees both whatever happens. */
 async function lendModel(

@@ -63,7 +63,7 @@ test.each([["play"], ["prompt", "--purpose", "evaluate"]])(
     const args = ["--environment", "scienceworld", "--actions", actions, "--simulator", jar];
     const { code, out, err } = await runCli(...command, ...args, "--task", "tiny|0|easy");
     expect([code, out]).toEqual([130, ""]);
-    expect(err).toContain("gcopd: interrupted, nothing was written\n");
+    expect(err).toContain("gcopd: interrupted: nothing was written\n");
     expect(readdirSync(temporary)).toEqual([]);
     await silent.close();
     vi.stubEnv("GCOPD_FAKE_JAVA", String(gateway().port));

@@ -1,8 +1,11 @@
 /** What decides a run's numbers, as short names and SHA-256 digests: a checkpoint of another run is refused by name. */
 import { createHash } from "node:crypto";
+import { join } from "node:path";
 import type { TrainConfig } from "../../core/loop/index.ts";
 import type { FolderReader } from "../../core/ports.ts";
 import { digestOfDigests, sha256Hex } from "../../core/seeded.ts";
+import { isThere } from "../../node/file-error.ts";
+import { TOKENIZER_FILES } from "../../text/index.ts";
 import { openBytes } from "../io.ts";
 
 /** Files up to this size are digested whole. */
@@ -31,6 +34,10 @@ export async function filesDigest(paths: readonly string[]): Promise<string> {
   for (const path of paths) digests.push(await fileDigest(path));
   return digestOfDigests(digests);
 }
+
+/** Digest of the files of a tokenizer that are in a folder. */
+export const tokenizerDigest = (folder: string): Promise<string> =>
+  filesDigest(TOKENIZER_FILES.map((name) => join(folder, name)).filter(isThere));
 
 /**
  * Digest of a model folder's configuration, weights and index, and of its optimizer state where asked; files of more
