@@ -126,7 +126,8 @@ export interface Execution {
   id: string;
   kind: "source" | "student";
   origin: string;
-  success: boolean;
+  /** Null where it is not known. */
+  success: boolean | null;
   complete: boolean;
   verified: boolean;
   /** Why the record cannot be taken at its word; null where it can. */
@@ -302,7 +303,8 @@ export interface VisitSide {
   kind: "source" | "episode";
   id: string;
   position: number;
-  success: boolean;
+  /** Null where it is not known. */
+  success: boolean | null;
   /** T decisions: visit T is the end. */
   decisions: number;
   /** What was seen; at the end, what the last decision was answered. */

@@ -52,6 +52,12 @@ export function HelpDialog() {
               <dd>execution that did not</dd>
             </div>
             <div>
+              <dt>
+                <Mark success={null} />
+              </dt>
+              <dd>execution whose outcome nobody recorded, or that broke off</dd>
+            </div>
+            <div>
               <dt>A, B…</dt>
               <dd>a state that two or more executions visited</dd>
             </div>

@@ -58,6 +58,12 @@ export function brokeOff(record: {
   return record.outcome.ended === "technical" && !unknown;
 }
 
+/** Whether an execution succeeded; null where nobody recorded it, and where it broke off before it was judged. */
+export function knownSuccess(record: Parameters<typeof brokeOff>[0]): boolean | null {
+  if (record.outcome.success) return true;
+  return hasUnknownOutcome(record) || brokeOff(record) ? null : false;
+}
+
 /** True where nobody recorded how the run ended: `success` false then stands for "unknown". */
 export function hasUnknownOutcome(record: { outcome: Outcome; outcome_unknown?: unknown }): boolean {
   return record.outcome.outcome_unknown === true || record.outcome_unknown === true;

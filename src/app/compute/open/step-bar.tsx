@@ -1,6 +1,6 @@
 /** Which task, which episode, which decision: shared by the task, tokens and training views. */
 import { memo, type ReactNode, useMemo } from "react";
-import { Mark } from "../../base/mark.tsx";
+import { Mark, successWords } from "../../base/mark.tsx";
 import { shownName } from "../../base/text/shown-text.ts";
 import { visibleTasks, wholeColumns } from "../../data/library/sort-tasks.ts";
 import type { TaskModel, TaskSummary } from "../../data/model.ts";
@@ -41,7 +41,8 @@ export function StepBar({
           {task.episodes.map((each) => (
             <option key={each.id} value={each.id}>
               {shownName(each.id.startsWith(task.task) ? each.id.slice(task.task.length) : each.id, 80)} ·{" "}
-              {each.success ? "● succeeded" : "✕ did not"} · {each.decisions} decisions
+              {each.success === null ? "○ outcome unknown" : each.success ? "● succeeded" : "✕ did not"} ·{" "}
+              {each.decisions} decisions
             </option>
           ))}
         </select>
@@ -84,8 +85,8 @@ export function StepBar({
       {current && (
         <p className="action-line">
           <Mark
-            success={episode?.success ?? false}
-            label={episode?.success ? "episode succeeded" : "episode did not succeed"}
+            success={episode?.success ?? null}
+            label={`episode ${successWords(episode?.success ?? null)}`}
           />{" "}
           <code>
             <bdi>

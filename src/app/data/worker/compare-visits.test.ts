@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { environmentFixture } from "../../../../test/support/environment-fixture.ts";
+import type { Outcome } from "../../../core/record/schema.ts";
 import { compareVisits } from "./compare-visits.ts";
 
 const { sources, episodes } = environmentFixture("webshop");
@@ -38,6 +39,21 @@ describe("two visits beside each other", () => {
     expect(compareVisits(ofTask, [at(id, 0), at(id, 0)]).state).toEqual({
       ...{ same: true, changes: [], limit: null },
     });
+  });
+
+  it("claim no outcome where nobody recorded it, and where the execution broke off", () => {
+    const successOf = (outcome: Partial<Outcome>) => {
+      const source = { ...first!, outcome: { ...first!.outcome, ...outcome } };
+      const [side] = compareVisits({ sources: [source], episodes: [] }, [
+        at(source.source, 0),
+        at(source.source, 1),
+      ]).sides;
+      return side.success;
+    };
+    expect(successOf({ success: true, ended: "environment" })).toBe(true);
+    expect(successOf({ success: false, ended: "environment" })).toBe(false);
+    expect(successOf({ success: false, ended: "environment", outcome_unknown: true })).toBeNull();
+    expect(successOf({ success: false, ended: "technical" })).toBeNull();
   });
 
   it("say what is not there", () => {

@@ -3,6 +3,7 @@ import { stateDifference } from "../../../core/environment/state-difference.ts";
 import { InputError } from "../../../core/errors.ts";
 import { stateAt } from "../../../core/graph/index.ts";
 import type { Episode, Source } from "../../../core/record/schema.ts";
+import { knownSuccess } from "../../../core/record/standing.ts";
 import type { ComparedVisit } from "../../url/place.ts";
 import { textDifference } from "../library/text-difference.ts";
 import type { VisitComparison, VisitSide } from "../model.ts";
@@ -54,13 +55,13 @@ function executionOf(
 }
 
 function sideOf({ visit, execution }: Found): VisitSide {
-  const { decisions, outcome } = execution;
+  const { decisions } = execution;
   const decision = decisions[visit.position];
   const state = stateAt(execution, visit.position);
   const attempts = decision?.attempts;
   return {
     ...visit,
-    success: outcome.success,
+    success: knownSuccess(execution),
     decisions: decisions.length,
     // At its end an execution has seen what its last decision was answered.
     observation: decision?.observation ?? decisions.at(-1)?.feedback ?? execution.initial_observation,

@@ -2,7 +2,7 @@
 import { onCycles } from "../../../core/graph/cycles.ts";
 import { nodeAt, stateAt, type TaskGraph } from "../../../core/graph/index.ts";
 import type { Episode, Source, State } from "../../../core/record/schema.ts";
-import { isTrustedSuccess, reservation } from "../../../core/record/standing.ts";
+import { isTrustedSuccess, knownSuccess, reservation } from "../../../core/record/standing.ts";
 import type { Cell, Execution, StateModel, TaskModel } from "../model.ts";
 import { costColumns, layoutColumns } from "../state-graph/internal/graph-layout.ts";
 import { letters } from "./letters.ts";
@@ -29,7 +29,7 @@ function row(
 ): Omit<Execution, "id" | "kind" | "origin"> {
   const { outcome, decisions } = execution;
   return {
-    success: outcome.success,
+    success: knownSuccess(execution),
     complete: outcome.complete,
     verified: outcome.verified,
     reservation:

@@ -35,11 +35,8 @@ export function PlayedPanel() {
       <ul className="played-list">
         {played.map((each) => (
           <li key={each.number}>
-            <Mark
-              success={each.outcome.success}
-              label={each.outcome.success ? "succeeded" : "did not succeed"}
-            />{" "}
-            <Name>{shownName(each.task.task, 80)}</Name>, {countOf(each.decisions.length, "decision")}
+            <Mark success={each.outcome.success} /> <Name>{shownName(each.task.task, 80)}</Name>,{" "}
+            {countOf(each.decisions.length, "decision")}
             {!each.outcome.complete && ", not to its end"}
             <span className="note">{isStudents(each) ? " student episode" : " execution"}</span>
           </li>

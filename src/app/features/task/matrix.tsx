@@ -4,7 +4,7 @@
  */
 import { type CSSProperties, type KeyboardEvent, memo, useEffect, useMemo, useRef, useState } from "react";
 import { countOf } from "../../../core/plural.ts";
-import { Mark } from "../../base/mark.tsx";
+import { Mark, successWords } from "../../base/mark.tsx";
 import { shownName } from "../../base/text/shown-text.ts";
 import { useUi } from "../../compute/store.ts";
 import { chooseVisit } from "../../data/compared-visits.ts";
@@ -200,7 +200,7 @@ const HeadRow = memo(function HeadRow({ columns, current }: { columns: number; c
 /** An execution in words, as the head of its row. */
 function describeRow({ id, decisions, ended, success, reservation }: Execution): string {
   const raw = reservation === null ? "" : `; ${reservation}`;
-  return `${shownName(id)}: ${success ? "succeeded" : "did not succeed"}, ${countOf(decisions, "decision")}, ended by ${ended}${raw}`;
+  return `${shownName(id)}: ${successWords(success)}, ${countOf(decisions, "decision")}, ended by ${ended}${raw}`;
 }
 
 /**

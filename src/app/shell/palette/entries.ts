@@ -1,6 +1,7 @@
 /** What the palette finds: the table of actions, and the places of the open library. */
 
 import { countOf } from "../../../core/plural.ts";
+import { successWords } from "../../base/mark.tsx";
 import { shownName } from "../../base/text/shown-text.ts";
 import { episodeAt } from "../../compute/open/follow-place.ts";
 import { openLibraries } from "../../compute/open/libraries.ts";
@@ -53,7 +54,7 @@ function actionEntries(ui: UiState): Entry[] {
 }
 
 const outcome = ({ success, decisions }: Execution): string =>
-  `${success ? "succeeded" : "did not succeed"}, ${countOf(decisions, "decision")}`;
+  `${successWords(success)}, ${countOf(decisions, "decision")}`;
 
 function episodeEntries(task: TaskModel): Entry[] {
   return task.episodes.map((episode) =>

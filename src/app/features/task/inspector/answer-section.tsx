@@ -57,7 +57,7 @@ function Retained({ decision, kind }: { decision: DecisionModel; kind: Reference
       data-testid={`retained-${kind}`}
     >
       <h3>
-        {outcome !== "unknown" && <Mark success={outcome === "success"} />} {TITLES[outcome]}
+        <Mark success={outcome === "unknown" ? null : outcome === "success"} /> {TITLES[outcome]}
       </h3>
       {reference === null ? (
         <p className="muted">
