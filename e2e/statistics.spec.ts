@@ -18,6 +18,7 @@ test("the paper's figures of the sample, under the controls, and as Markdown", a
   const counts = (await composition.getByRole("row").allTextContents()).slice(1).join();
   expect(counts).toMatch(/both outcomes\d+/);
   await expect(page.getByRole("table", { name: "Evidence in tokens" })).toBeVisible();
+  await expect(page.getByRole("table", { name: "Where an execution can be entered" })).toBeVisible();
 
   await page.getByRole("button", { name: "Copy as Markdown" }).click();
   await expect.poll(() => clipboard(page)).toContain("### Outcome composition of the retained references");

@@ -44,15 +44,17 @@ describe("gcopd stats", () => {
     expect(out).toMatch(
       /^195 of 195 sources over 11 tasks; control graph, no source budget, augmentation on\n/,
     );
-    expect(out).toMatch(/\| 1699 decisions of 73 episodes \(33 won\) +\| count \| +share \|/);
-    expect(out).toMatch(/\| locator matches an indexed visit +\| +763 \| +44\.91% \|/);
-    expect(out).toMatch(/\| successful reference: current state +\| +506 \| +29\.78% \|/);
+    expect(out).toMatch(/^References: 1,699 decisions of 73 episodes \(33 won\)\n\n\| relation /m);
+    expect(out).toMatch(/\| locator matches a visit +\| +763 \| +44\.91 % \|/);
+    expect(out).toMatch(/\| current state +\| +506 \| +29\.78 % \|/);
     const titles = [
-      "locator matches",
-      "no record",
-      "source budget K",
-      "self-loops",
-      "evidence in characters",
+      "References",
+      "Outcome composition",
+      "Retrieval",
+      "Trusted-success coverage",
+      "Where an execution can be entered",
+      "Task graphs",
+      "Evidence in characters",
     ];
     const places = titles.map((title) => out.indexOf(title));
     expect(places.every((place) => place > 0)).toBe(true);

@@ -3,7 +3,7 @@ export function table(head: readonly string[], rows: readonly (readonly (string 
   const cells = rows.map((row) => row.map((cell) => String(cell).replaceAll("|", "\\|")));
   const widths = head.map((name, c) => Math.max(3, name.length, ...cells.map((row) => row[c]!.length)));
   const right = head.map(
-    (_, c) => rows.length > 0 && rows.every((row) => /^[−+\d.%\s–-]+$/.test(String(row[c]))),
+    (_, c) => rows.length > 0 && rows.every((row) => /^[−+\d.,%\s–-]+$/.test(String(row[c]))),
   );
   const pad = (text: string, c: number) => (right[c] ? text.padStart(widths[c]!) : text.padEnd(widths[c]!));
   const line = (row: readonly string[]) => `| ${row.map(pad).join(" | ")} |`;

@@ -5,3 +5,4 @@ export * from "./decision-statistics.ts";
 export * from "./evidence-sizes.ts";
 export * from "./graph-totals.ts";
 export * from "./library-statistics.ts";
+export * from "./tables.ts";

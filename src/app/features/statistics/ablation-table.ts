@@ -9,7 +9,7 @@ import {
 } from "../../../core/statistics/index.ts";
 import { nats } from "../../base/format.ts";
 import { CONTROL_TITLES } from "../../url/what-if.ts";
-import { statisticsMarkdown } from "./tables.ts";
+import { statisticsMarkdown } from "./statistics-markdown.ts";
 
 /** What retrieval gives, and what the decisions that were scored here add. */
 export const SHOWN_FIGURES = [...ABLATION_FIGURES, "delta"] as const satisfies readonly (

@@ -1,6 +1,11 @@
 /** The figures that the paper prints, for the library that is shown. */
 import { useState } from "react";
-import type { DecisionStatistics, LibraryStatistics } from "../../../core/statistics/index.ts";
+import {
+  type DecisionStatistics,
+  type LibraryStatistics,
+  type StatisticsTable,
+  statisticsTables,
+} from "../../../core/statistics/index.ts";
 import { Scroller } from "../../base/scroller.tsx";
 import { LibrariesTable } from "../../compute/open/libraries-table.tsx";
 import { NothingOpen } from "../../compute/open/nothing-open.tsx";
@@ -10,7 +15,8 @@ import { controlsOf, selectionOf, whatIfWords } from "../../url/what-if.ts";
 import { AblationPanel } from "./ablation-panel.tsx";
 import { BarChart } from "./bar-chart.tsx";
 import { CopyButton } from "./copy-button.tsx";
-import { type StatisticsTable, statisticsMarkdown, statisticsTables } from "./tables.ts";
+import { leftOutTables } from "./left-out.ts";
+import { statisticsMarkdown } from "./statistics-markdown.ts";
 import { useStatistics } from "./use-statistics.ts";
 
 export function StatisticsView() {
@@ -65,8 +71,13 @@ function Counted({ library }: { library: LibrarySummary }) {
   );
 }
 
+const tablesOf = (statistics: LibraryStatistics): StatisticsTable[] => [
+  ...statisticsTables(statistics),
+  ...leftOutTables(statistics),
+];
+
 const markdown = (heading: string, statistics: LibraryStatistics): string =>
-  statisticsMarkdown(heading, statisticsTables(statistics));
+  statisticsMarkdown(heading, tablesOf(statistics));
 
 /** The outcome composition by its names; most libraries have no record of unknown outcome. */
 const outcomesOf = ({ outcomes }: DecisionStatistics): [name: string, count: number][] => [
@@ -138,7 +149,7 @@ function Shown({ statistics, library }: { statistics: LibraryStatistics; library
       </div>
       {decisions !== null && <AblationPanel library={library} />}
       <div className="statistics-tables">
-        {statisticsTables(statistics).map((table) => (
+        {tablesOf(statistics).map((table) => (
           <Table key={table.title} table={table} />
         ))}
       </div>
