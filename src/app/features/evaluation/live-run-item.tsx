@@ -30,7 +30,7 @@ export function LiveRunItem({ run, all }: { run: LiveRun; all: readonly LiveRun[
   const title = isCollection ? "Collection" : "Evaluation";
   return (
     <li className="live-run" data-testid="live-run" data-run={id}>
-      <h3>
+      <h3 tabIndex={-1}>
         {title} by the {plan.role}
         {model.name !== "" && model.name !== plan.role && (
           <>

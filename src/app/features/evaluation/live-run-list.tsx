@@ -22,12 +22,13 @@ export function LiveRunList() {
   const focused = useRef<string | null>(null);
   // Before the browser draws: a button that was just disabled still has the focus.
   useLayoutEffect(() => {
-    // Evaluate is disabled and Go on goes with the start, Cancel with the end: only the focus of these moves on.
+    // Evaluate is disabled and Go on goes with the start, Cancel with the end: only the focus of these moves on, to the
+    // run's title, where a key that is held down presses nothing.
     const of = playing ?? before.current;
     const isBegun = playing !== null && document.activeElement?.matches(":disabled") === true;
     if (playing !== before.current && (isBegun || (focused.current === of && isFocusFree())))
       list.current
-        ?.querySelector<HTMLElement>(`[data-run="${of}"] button:enabled`)
+        ?.querySelector<HTMLElement>(`[data-run="${of}"] h3`)
         ?.focus({ preventScroll: playing === null });
     before.current = playing;
   }, [playing]);
