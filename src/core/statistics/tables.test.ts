@@ -1,18 +1,7 @@
-import { readFileSync } from "node:fs";
-import { gunzipSync } from "node:zlib";
 import { expect, it } from "vitest";
-import type { Episode, Source } from "../record/schema.ts";
+import { fixtureEpisodes, fixtureSources } from "../../../test/support/scienceworld.ts";
 import { StatisticsCollector } from "./library-statistics.ts";
 import { statisticsTables } from "./tables.ts";
-
-function records<T>(name: string): T[] {
-  const bytes = readFileSync(new URL(`../../../test/fixtures/scienceworld/${name}`, import.meta.url));
-  return gunzipSync(bytes)
-    .toString()
-    .trimEnd()
-    .split("\n")
-    .map((line) => JSON.parse(line) as T);
-}
 
 it("shows what was counted, each group of decisions adding up to all of them", () => {
   const task = "melt|12|easy";
@@ -20,8 +9,8 @@ it("shows what was counted, each group of decisions adding up to all of them", (
   collector.add({
     environment: "scienceworld",
     task,
-    sources: records<Source>("sources.jsonl.gz").filter((each) => each.task === task),
-    episodes: records<Episode>("episodes.jsonl.gz").filter((each) => each.task === task),
+    sources: fixtureSources().filter((each) => each.task === task),
+    episodes: fixtureEpisodes().filter((each) => each.task === task),
   });
   const statistics = collector.result();
   const tables = statisticsTables(statistics);
