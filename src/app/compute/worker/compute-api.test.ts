@@ -1,5 +1,6 @@
 import { openAsBlob } from "node:fs";
 import { readFile } from "node:fs/promises";
+import { setTimeout as sleep } from "node:timers/promises";
 import * as Comlink from "comlink";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { Pending } from "../../../../test/support/fake.ts";
@@ -119,6 +120,20 @@ it("gives the tokens of the latest step of the run that is asked for, and stops 
   expect(decision!.pieces).toHaveLength(decision!.ids.length);
   expect(decision!.pieces.join("")).toMatch(/^(go|take it|wait)/);
   expect(api.latestBatch("page-000000000002")).toBeNull();
+});
+
+it("ends a run once the page has taken all that was told of it", async () => {
+  await openModels();
+  const taken: RunEvent[] = [];
+  // As over a channel that is slower than the result's.
+  let channel: Promise<unknown> = Promise.resolve();
+  await api.train(PLAN, null, (event) => {
+    channel = channel.then(() => sleep(20)).then(() => taken.push(event));
+    return channel;
+  });
+  expect(taken.filter((event) => event.type === "loop").at(-1)).toMatchObject({
+    event: { type: "done", step: 4 },
+  });
 });
 
 it("says which part of the page it was not given", async () => {

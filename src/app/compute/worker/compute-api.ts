@@ -16,6 +16,7 @@ import type { EngineInfo, ScoreRequest } from "../../../core/ports.ts";
 import type { RunLengths } from "../../../engine/native/index.ts";
 import type { WeightChoice } from "../../../tensor/index.ts";
 import { checkTokenizerFits, textCodec } from "../../../text/index.ts";
+import { telling } from "../../base/worker/telling.ts";
 import { blobFolder, type FolderFiles } from "../../data/files/blob-folder.ts";
 import { type RoleTexts, RoleTokenizers } from "../../data/library/role-tokenizers.ts";
 import type { LibraryApi } from "../../data/library-client.ts";
@@ -169,8 +170,10 @@ export class ComputeApi {
   playLive(run: LiveRunAsk, emit: LiveRunWork["emit"]): Promise<void> {
     const { role } = run.plan;
     const codec = textCodec(opened(this.#tokenizers, "tokenizers")[role]);
-    return this.#service.run((signal) =>
-      playLiveRun({ run, sampler: this.#service.writer(role), codec, signal, emit }),
+    return telling(emit, (tell) =>
+      this.#service.run((signal) =>
+        playLiveRun({ run, sampler: this.#service.writer(role), codec, signal, emit: tell }),
+      ),
     );
   }
 
@@ -238,38 +241,40 @@ export class ComputeApi {
     const codec = this.#trainingCodec(plan);
     this.#batchOf = { id: plan.id, codec };
     const stopSignal = this.#stop.signal;
-    return this.#service.run(async (signal) => {
-      let frozen = own === null ? null : await this.#service.openOwn(own, signal);
-      const teacher = frozen ?? (teacherOf(plan.method) === "none" ? null : this.#service.model("teacher"));
-      const { student: taken, start } = await this.#service.takeStudent();
-      const { student, folder, finished } = await runTraining({
-        plan,
-        records: opened(this.#library, "library").tasks,
-        codec,
-        teacher,
-        student: taken,
-        start,
-        keepLastBeside: true,
-        reopen: async () => {
-          const open = await this.#service.reopen();
-          if (own === null) return open;
-          frozen = await this.#service.openOwn(own, signal);
-          return frozen;
-        },
-        openStudent: (checkpoint) =>
-          checkpoint === null
-            ? this.#service.openStudent(blobFolder(start), "continue")
-            : this.#service.openStudent(checkpoint, "require"),
-        signal,
-        stop: stopSignal,
-        emit,
-        onBatch: (latest) => {
-          this.#batch = latest;
-        },
-      }).finally(() => frozen?.dispose());
-      const { steps } = this.#service.keepStudent(student, folder);
-      return { folder: folder instanceof Promise ? null : folder, steps, finished };
-    });
+    const work = (tell: typeof emit) =>
+      this.#service.run(async (signal) => {
+        let frozen = own === null ? null : await this.#service.openOwn(own, signal);
+        const teacher = frozen ?? (teacherOf(plan.method) === "none" ? null : this.#service.model("teacher"));
+        const { student: taken, start } = await this.#service.takeStudent();
+        const { student, folder, finished } = await runTraining({
+          plan,
+          records: opened(this.#library, "library").tasks,
+          codec,
+          teacher,
+          student: taken,
+          start,
+          keepLastBeside: true,
+          reopen: async () => {
+            const open = await this.#service.reopen();
+            if (own === null) return open;
+            frozen = await this.#service.openOwn(own, signal);
+            return frozen;
+          },
+          openStudent: (checkpoint) =>
+            checkpoint === null
+              ? this.#service.openStudent(blobFolder(start), "continue")
+              : this.#service.openStudent(checkpoint, "require"),
+          signal,
+          stop: stopSignal,
+          emit: tell,
+          onBatch: (latest) => {
+            this.#batch = latest;
+          },
+        }).finally(() => frozen?.dispose());
+        const { steps } = this.#service.keepStudent(student, folder);
+        return { folder: folder instanceof Promise ? null : folder, steps, finished };
+      });
+    return telling(emit, work);
   }
 
   /**
@@ -294,34 +299,36 @@ export class ComputeApi {
   ): Promise<void> {
     const { method } = cell.plan;
     const openFrozen = (signal: AbortSignal) => (own === null ? null : this.#service.openOwn(own, signal));
-    return this.#service.run(async (signal) => {
-      let frozen = await openFrozen(signal);
-      try {
-        await trainCell({
-          ...cell,
-          records: opened(this.#library, "library").tasks,
-          codec: this.#trainingCodec(cell.plan),
-          teacher: frozen ?? (teacherOf(method) === "none" ? null : this.#service.model("teacher")),
-          student: await this.#service.openProbed(parent, signal),
-          start: parent,
-          reopen: async () => {
-            const open = await this.#service.reopen();
-            frozen = await openFrozen(signal);
-            return frozen ?? open;
-          },
-          openStudent: (checkpoint) =>
-            checkpoint === null
-              ? this.#service.openProbed(parent, signal)
-              : this.#service.openStudent(checkpoint, "require"),
-          signal,
-          stop: new AbortController().signal,
-          emit,
-          onBatch: () => undefined,
-        });
-      } finally {
-        frozen?.dispose();
-      }
-    });
+    const work = (tell: typeof emit) =>
+      this.#service.run(async (signal) => {
+        let frozen = await openFrozen(signal);
+        try {
+          await trainCell({
+            ...cell,
+            records: opened(this.#library, "library").tasks,
+            codec: this.#trainingCodec(cell.plan),
+            teacher: frozen ?? (teacherOf(method) === "none" ? null : this.#service.model("teacher")),
+            student: await this.#service.openProbed(parent, signal),
+            start: parent,
+            reopen: async () => {
+              const open = await this.#service.reopen();
+              frozen = await openFrozen(signal);
+              return frozen ?? open;
+            },
+            openStudent: (checkpoint) =>
+              checkpoint === null
+                ? this.#service.openProbed(parent, signal)
+                : this.#service.openStudent(checkpoint, "require"),
+            signal,
+            stop: new AbortController().signal,
+            emit: tell,
+            onBatch: () => undefined,
+          });
+        } finally {
+          frozen?.dispose();
+        }
+      });
+    return telling(emit, work);
   }
 
   /** The tokens of the latest step, with their texts; null before the first. */
