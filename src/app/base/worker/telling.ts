@@ -1,6 +1,7 @@
 /**
- * Does work that tells the page how far it is, and ends once the page has taken all of that. A callback of the page has a
- * channel of its own, which the result would overtake on a busy machine: the page then counted one step too few.
+ * Does work that tells the page how far it is, and resolves once the page has taken everything it was told. The page's
+ * callback has a channel of its own: without the wait, on a busy machine, the result can overtake the last call, and the
+ * page counts one step too few.
  */
 export async function telling<A extends unknown[], T>(
   callback: (...args: A) => unknown,
@@ -12,7 +13,7 @@ export async function telling<A extends unknown[], T>(
       last = callback(...args);
     });
   } finally {
-    // The channel keeps its order. What the page makes of it is the page's fault or success.
+    // The channel keeps its order, so the last call is enough. An error in the page's callback is not this work's.
     await Promise.allSettled([last]);
   }
 }
