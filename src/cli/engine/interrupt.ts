@@ -1,5 +1,6 @@
 /** SIGINT and SIGTERM as abort signals, so that work ends in order and nothing half-written stays behind. */
 import { progress } from "../io.ts";
+import type { KeptLines } from "./kept-lines.ts";
 
 const CODES = { SIGINT: 130, SIGTERM: 143 } as const;
 type Name = keyof typeof CODES;
@@ -43,11 +44,11 @@ export function listenForInterrupts(): Interrupt {
  * Runs work that the first signal aborts. When it was aborted, one line says so and the process will exit as one that
  * was ended by the signal; any other error goes on.
  *
- * @param kept what the work keeps of what it has finished, if it does
+ * @param kept the part of the output that the work keeps, if it keeps any
  */
 export async function interruptible(
   work: (signal: AbortSignal) => Promise<void>,
-  kept?: { readonly left: string },
+  kept?: Pick<KeptLines, "left">,
 ): Promise<void> {
   const interrupt = listenForInterrupts();
   try {

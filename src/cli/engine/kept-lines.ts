@@ -25,8 +25,8 @@ export class KeptLines {
   readonly path: string | undefined;
   #header = "";
   #file: AppendFile | null = null;
-  /** The file on the disk is of this work; null until `open` has looked. */
-  #goesOn: boolean | null = null;
+  /** The file on the disk is known to be of this work. */
+  #goesOn = false;
   /** Lines read so far; what another attempt has added since is ignored. */
   #read = 0;
 
@@ -39,19 +39,18 @@ export class KeptLines {
     return new KeptLines((await isStream(out)) ? undefined : `${out}.part`);
   }
 
-  /** What is on the disk, in a phrase: of an interrupted command. */
+  /** What an interrupted command leaves on the disk, in a phrase. */
   get left(): string {
     if (this.path === undefined || !isThere(this.path)) return "nothing was written";
     return this.#goesOn ? `the same command goes on from ${this.path}` : `${this.path} is as it was before`;
   }
 
   /**
-   * @param identity what decides the lines, beside the program's version; a file of another one is started over
+   * @param identity what decides the lines, apart from the program's version; a file of another one is started over
    * @throws InputError for a file that holds something else
    */
   async open(identity: object): Promise<void> {
     this.#header = recordLine({ format: FORMAT, version: PACKAGE.version, ...identity });
-    this.#goesOn = false;
     const { path } = this;
     if (path === undefined || !isThere(path)) return;
     const header = await this.#firstLine();
