@@ -55,7 +55,7 @@ export function HelpDialog() {
               <dt>
                 <Mark success={null} />
               </dt>
-              <dd>execution whose outcome nobody recorded, or that broke off</dd>
+              <dd>execution whose outcome nobody recorded, or student episode that broke off</dd>
             </div>
             <div>
               <dt>A, B…</dt>

@@ -2,7 +2,7 @@
  * What the outcome of a source record lets retrieval do with it. A trusted record is complete and replay-checked; only
  * trusted records are ranked or looked up as failed references, the others can at most be an unverified fallback.
  */
-import type { Outcome, Source } from "./schema.ts";
+import type { Episode, Outcome, Source } from "./schema.ts";
 
 /** The part of a record that its standing is a function of. */
 type Standing = Pick<Source, "outcome">;
@@ -58,10 +58,14 @@ export function brokeOff(record: {
   return record.outcome.ended === "technical" && !unknown;
 }
 
-/** Whether an execution succeeded; null where nobody recorded it, and where it broke off before it was judged. */
-export function knownSuccess(record: Parameters<typeof brokeOff>[0]): boolean | null {
+/**
+ * Whether an execution succeeded, as the evidence says it; null where nobody recorded it, and for an episode that broke off
+ * before it was judged. A source that broke off can be a trusted failure.
+ */
+export function knownSuccess(record: Episode | Source): boolean | null {
   if (record.outcome.success) return true;
-  return hasUnknownOutcome(record) || brokeOff(record) ? null : false;
+  const wasNeverJudged = record.format === "gcopd.episode.v1" && brokeOff(record);
+  return hasUnknownOutcome(record) || wasNeverJudged ? null : false;
 }
 
 /** True where nobody recorded how the run ended: `success` false then stands for "unknown". */

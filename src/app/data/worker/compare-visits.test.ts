@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { environmentFixture } from "../../../../test/support/environment-fixture.ts";
-import type { Outcome } from "../../../core/record/schema.ts";
+import type { Episode, Outcome, Source } from "../../../core/record/schema.ts";
 import { compareVisits } from "./compare-visits.ts";
 
 const { sources, episodes } = environmentFixture("webshop");
@@ -41,19 +41,22 @@ describe("two visits beside each other", () => {
     });
   });
 
-  it("claim no outcome where nobody recorded it, and where the execution broke off", () => {
+  it("claim no outcome where nobody recorded it, and where an episode broke off", () => {
+    const episode = ofTask.episodes[0]!;
     const successOf = (outcome: Partial<Outcome>) => {
-      const source = { ...first!, outcome: { ...first!.outcome, ...outcome } };
-      const [side] = compareVisits({ sources: [source], episodes: [] }, [
+      const [source, played] = [first!, episode].map((each) => ({
+        ...each,
+        outcome: { ...each.outcome, ...outcome },
+      })) as [Source, Episode];
+      return compareVisits({ sources: [source], episodes: [played] }, [
         at(source.source, 0),
-        at(source.source, 1),
-      ]).sides;
-      return side.success;
+        { kind: "episode", id: played.episode, position: 0 },
+      ]).sides.map(({ success }) => success);
     };
-    expect(successOf({ success: true, ended: "environment" })).toBe(true);
-    expect(successOf({ success: false, ended: "environment" })).toBe(false);
-    expect(successOf({ success: false, ended: "environment", outcome_unknown: true })).toBeNull();
-    expect(successOf({ success: false, ended: "technical" })).toBeNull();
+    expect(successOf({ success: true, ended: "environment" })).toEqual([true, true]);
+    expect(successOf({ success: false, ended: "environment" })).toEqual([false, false]);
+    expect(successOf({ success: false, ended: "technical" })).toEqual([false, null]);
+    expect(successOf({ success: false, ended: "environment", outcome_unknown: true })).toEqual([null, null]);
   });
 
   it("say what is not there", () => {
