@@ -66,6 +66,17 @@ async function openModels(): Promise<void> {
     await api.load(role, await sampleModel(role), { weights: "f32", passes: {} }, IGNORED);
 }
 
+/** A callback of the page, behind a channel that is slower than the result's. */
+function slowChannel<T>() {
+  const taken: T[] = [];
+  let channel: Promise<unknown> = Promise.resolve();
+  const take = (each: T): Promise<unknown> => {
+    channel = channel.then(() => sleep(20)).then(() => taken.push(each));
+    return channel;
+  };
+  return { taken, take };
+}
+
 beforeEach(async () => {
   held = null;
   api = new ComputeApi(new ComputeService());
@@ -124,16 +135,20 @@ it("gives the tokens of the latest step of the run that is asked for, and stops 
 
 it("ends a run once the page has taken all that was told of it", async () => {
   await openModels();
-  const taken: RunEvent[] = [];
-  // As over a channel that is slower than the result's.
-  let channel: Promise<unknown> = Promise.resolve();
-  await api.train(PLAN, null, (event) => {
-    channel = channel.then(() => sleep(20)).then(() => taken.push(event));
-    return channel;
-  });
+  const { taken, take } = slowChannel<RunEvent>();
+  await api.train(PLAN, null, take);
   expect(taken.filter((event) => event.type === "loop").at(-1)).toMatchObject({
     event: { type: "done", step: 4 },
   });
+});
+
+it("gives the scores once the page has taken how far they were", async () => {
+  await openModels();
+  const { taken, take } = slowChannel<{ done: number; total: number }>();
+  const asked = [{ id: "a", promptIds: [1, 2, 3], responseIds: [4, 5] }];
+  const [scored] = await api.score("student", asked, {}, take);
+  expect(scored!.logprobs).toHaveLength(2);
+  expect(taken.at(-1)).toMatchObject({ done: 5, total: 5 });
 });
 
 it("says which part of the page it was not given", async () => {

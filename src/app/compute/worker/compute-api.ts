@@ -147,7 +147,7 @@ export class ComputeApi {
   }
 
   loadOther(folder: FolderFiles, weights: WeightChoice, onWork: OnWork) {
-    return this.#service.loadOther(folder, weights, onWork);
+    return telling(onWork, (tell) => this.#service.loadOther(folder, weights, tell));
   }
 
   closeOther(): void {
@@ -159,7 +159,7 @@ export class ComputeApi {
   }
 
   score(role: Role | "other", requests: ScoreRequest[], wanted: Wanted, onWork: OnWork) {
-    return this.#service.score(role, requests, wanted, onWork);
+    return telling(onWork, (tell) => this.#service.score(role, requests, wanted, tell));
   }
 
   headLogprobs(...asked: Parameters<ComputeService["headLogprobs"]>) {
