@@ -259,8 +259,13 @@ describe("experimentGrid in a folder that has begun", () => {
     const both = folder(grid([opd, graph], best));
     expect(() => grid([graph], best, both)).toThrow("began with a parent of 1 epoch, and");
     expect(grid([opd, graph, only], best, both).runs).toHaveLength(4);
-    // This is another config, which is told elsewhere.
+    // These are other configs, which is told elsewhere.
     expect(() => grid([slow("gc-opd", "gc-opd")], best, both)).not.toThrow();
+    const longer = [
+      { ...opd, epochs: [3] },
+      { ...graph, epochs: [2, 1] },
+    ];
+    expect(() => grid(longer, best, both)).not.toThrow();
   });
 });
 

@@ -137,7 +137,7 @@ export function experimentGrid(
         parent: part?.parent ?? null,
       };
       // Of another config, it is refused for that.
-      if (checkpoints.includes("best") && there !== null && haveSameSettings(there, run.config))
+      if (checkpoints.includes("best") && there !== null && isSameRun(there, run.config))
         checkBest(name, part, alone);
       if (part !== null && !parents.has(part.parent))
         parents.set(part.parent, parentOf(each, part, seed, begun(part.parent)));
@@ -204,6 +204,9 @@ const isParent = (run: TrainConfig, { config }: Planned, taken: number): boolean
 
 const haveSameSettings = (a: TrainConfig, b: TrainConfig): boolean =>
   changedKeys(settingsOf(a), settingsOf(b)).length === 0;
+
+const isSameRun = (a: TrainConfig, b: TrainConfig): boolean =>
+  haveSameSettings(a, b) && changedKeys(split(a).schedule, split(b).schedule).length === 0;
 
 /** A run is measured at its end, too: with another parent, there would be other students to choose from. */
 function checkBest(cell: string, part: Part | null, alone: Part | null): void {
