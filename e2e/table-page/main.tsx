@@ -37,6 +37,7 @@ function madeUp(count: number): { tasks: TaskSummary[]; columns: TaskColumns } {
       admitted: 16,
       successes: below(17),
       failures: below(17),
+      unknown: 0,
       episodes: 1 + below(8),
       episodesWon: below(2),
       decisions,

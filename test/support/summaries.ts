@@ -12,6 +12,7 @@ export const taskSummary = (task: string, place: number, more: Partial<TaskSumma
   admitted: 0,
   successes: 0,
   failures: 0,
+  unknown: 0,
   episodes: 0,
   episodesWon: 0,
   decisions: 0,

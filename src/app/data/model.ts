@@ -37,8 +37,10 @@ export interface TaskSummary extends TaskName {
   admitted: number;
   /** Recorded executions with `outcome.success`. */
   successes: number;
-  /** Those without. */
+  /** Those that did not succeed. */
   failures: number;
+  /** All others: nobody recorded how they ended. */
+  unknown: number;
   episodes: number;
   episodesWon: number;
   /** Decisions of all episodes. */

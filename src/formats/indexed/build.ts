@@ -2,6 +2,7 @@
 import { InputError } from "../../core/errors.ts";
 import { taskKey } from "../../core/record/library.ts";
 import type { Episode, Source } from "../../core/record/schema.ts";
+import { hasUnknownOutcome } from "../../core/record/standing.ts";
 import type { OnUnreadable } from "../../core/record/unreadable.ts";
 import { type ByteSource, byteChunks } from "../bytes.ts";
 import { FORMATS } from "../kinds.ts";
@@ -22,6 +23,7 @@ export interface BuildIndexOptions extends ReadOptions {
 /** The same outline as `Scanner` gives, from a checked record. */
 export function outlineOf(record: Source | Episode): Outline {
   const { complete, success, verified, score, ended, reported_success } = record.outcome;
+  const unknown = hasUnknownOutcome(record);
   const shared = {
     environment: record.environment,
     task: record.task,
@@ -31,6 +33,7 @@ export function outlineOf(record: Source | Episode): Outline {
     success,
     verified,
     ...(reported_success === undefined ? {} : { reported_success }),
+    ...(unknown ? { outcome_unknown: true as const } : {}),
     score,
     ended,
   };
@@ -61,7 +64,7 @@ export async function buildIndex(bytes: ByteSource, options: BuildIndexOptions):
 /** Key by key: on every line of a large file, copying what is left of an outline would show. */
 function entryOf(outline: Outline, { offset, bytes, line }: ByteLine): RecordEntry {
   const { id, decisions, complete, success, verified, score, ended } = outline;
-  const { reported_success, repetition, origin } = outline;
+  const { reported_success, outcome_unknown, repetition, origin } = outline;
   const entry: RecordEntry = {
     offset,
     bytes: bytes.length,
@@ -75,6 +78,7 @@ function entryOf(outline: Outline, { offset, bytes, line }: ByteLine): RecordEnt
     ended,
   };
   if (reported_success !== undefined) entry.reported_success = reported_success;
+  if (outcome_unknown !== undefined) entry.outcome_unknown = outcome_unknown;
   if (repetition !== undefined) entry.repetition = repetition;
   if (origin !== undefined) entry.origin = origin;
   return entry;

@@ -6,11 +6,18 @@ import type { ByteSource } from "../bytes.ts";
 import { type ReadOptions, readWithSchema } from "../read.ts";
 import type { FileIdentity, LibraryIndex, TaskEntry } from "./types.ts";
 
-export const INDEX_FORMAT = "gcopd.index.v1";
+const INDEX_FORMAT = "gcopd.index.v2";
 
 /** Name of the index of a file, beside it. */
 export function indexFileName(file: string): string {
   return `${file}.index.jsonl`;
+}
+
+const anyHeaderSchema = z.object({ format: z.string().regex(/^gcopd\.index\.v\d+$/) });
+
+/** Whether the first record of a file is the header of an index, of any version. */
+export function isIndexHeader(record: unknown): record is z.infer<typeof anyHeaderSchema> {
+  return anyHeaderSchema.safeParse(record).success;
 }
 
 const count = z.int().nonnegative();
@@ -36,6 +43,7 @@ const entryShape = {
   success: outcome.success,
   verified: outcome.verified,
   reported_success: outcome.reported_success,
+  outcome_unknown: z.literal(true).optional(),
   score: outcome.score,
   ended: outcome.ended,
 };
@@ -64,8 +72,8 @@ export function* indexLines(index: LibraryIndex, identity: FileIdentity): Genera
 }
 
 /**
- * An index as a file has it. `InputError` when it is not one or is not whole. `accept` sees the header first: where it
- * answers false the rest is not read and the result is null.
+ * An index as a file has it; null where it is of another version. `InputError` when it is not one or is not whole.
+ * `accept` sees the header first: where it answers false the rest is not read and the result is null.
  */
 export async function readIndex(
   bytes: ByteSource,
@@ -76,6 +84,7 @@ export async function readIndex(
   const tasks: TaskEntry[] = [];
   const lines = readWithSchema<unknown>(bytes, { ...options, schema: z.unknown() });
   for await (const { record, line } of lines) {
+    if (header === undefined && isIndexHeader(record) && record.format !== INDEX_FORMAT) return null;
     const schema = header === undefined ? headerSchema : taskSchema;
     const parsed = schema.safeParse(record);
     if (!parsed.success) throw new InputError("not an index line", { file: options.file, line });

@@ -1,6 +1,6 @@
 /** Files of any size, read one task at a time: byte-offset index and its file. */
 export { type BuildIndexOptions, buildIndex } from "./build.ts";
-export { INDEX_FORMAT, indexFileName, indexLines, readIndex } from "./file.ts";
+export { indexFileName, indexLines, isIndexHeader, readIndex } from "./file.ts";
 export { fileIdentity, isFresh, sampleDigest } from "./identity.ts";
 export { type IndexedLibrary, openIndexedLibrary } from "./indexed-library.ts";
 export type {

@@ -81,6 +81,7 @@ describe("an indexed library", () => {
       readIndex(encode(changed), { file: "f.index" }, async () => accept);
     expect(await read(text)).toEqual(index);
     expect(await read(text, false)).toBeNull();
+    expect(await read(text.replace(/"gcopd.index.v\d+"/, '"gcopd.index.v1"'))).toBeNull();
     const rows = text.trimEnd().split("\n");
     for (const damaged of [
       "",
@@ -88,7 +89,7 @@ describe("an indexed library", () => {
       rows.slice(1).join("\n"),
       text.slice(0, -20),
       text.replace('"line":', '"line":-'),
-      text.replace("gcopd.index.v1", "gcopd.index.v9"),
+      text.replace('"gcopd.index.v', '"gcopd.index.'),
     ]) {
       await expect(read(damaged)).rejects.toThrow(InputError);
     }

@@ -44,6 +44,7 @@ describe("the scanner", () => {
       task: fc.string({ unit: "binary" }),
       task_description: fc.string({ unit: "binary", maxLength: 150 }),
       "odd key": fc.jsonValue(),
+      outcome_unknown: fc.constantFrom(undefined, true, false, "true"),
     });
     const records = fc.oneof(library, fc.tuple(studentEpisode)) as fc.Arbitrary<(Source | Episode)[]>;
     const indent = fc.constantFrom(undefined, " ", "\t");
@@ -58,6 +59,19 @@ describe("the scanner", () => {
       }),
       { numRuns: 400 },
     );
+  });
+
+  it("knows an outcome that nobody recorded, wherever the mark is", () => {
+    const { outcome } = SOURCE;
+    for (const [changes, unknown] of [
+      [{ outcome_unknown: true }, true],
+      [{ outcome: { ...outcome, outcome_unknown: true } }, true],
+      [{ outcome_unknown: false }, undefined],
+    ] as const) {
+      const text = bytes(line(changes));
+      expect(scanner.outline(text)?.outcome_unknown).toBe(unknown);
+      expect(scanner.outline(text)).toStrictEqual(slow(text));
+    }
   });
 
   it("reads keys in any order, and braces, quotes and backslashes inside texts", () => {

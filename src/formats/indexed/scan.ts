@@ -5,6 +5,7 @@
  */
 import { parseJsonText } from "../../core/json.ts";
 import type { Outcome, Source } from "../../core/record/schema.ts";
+import { hasUnknownOutcome } from "../../core/record/standing.ts";
 import { findByte, viewOf } from "../find-byte.ts";
 import type { Outline } from "./types.ts";
 
@@ -29,6 +30,7 @@ const KEYS = [
   "origin",
   "decisions",
   "outcome",
+  "outcome_unknown",
 ] as const;
 type Key = (typeof KEYS)[number];
 
@@ -166,6 +168,8 @@ export class Scanner {
       ended,
     };
     if (reported_success !== undefined) outline.reported_success = reported_success;
+    if (hasUnknownOutcome({ outcome, outcome_unknown: this.#value(bytes, "outcome_unknown") }))
+      outline.outcome_unknown = true;
     if (kind === "episode") return outline;
     const repetition = this.#value(bytes, "repetition");
     const origin = this.#value(bytes, "origin");

@@ -15,6 +15,8 @@ export interface Outline {
   success: boolean;
   verified: boolean;
   reported_success?: boolean;
+  /** Only where nobody recorded how the run ended: `success` false then stands for "unknown". */
+  outcome_unknown?: true;
   score: number | null;
   ended: "environment" | "horizon" | "technical";
   /** Of sources only. */

@@ -2,7 +2,7 @@
 
 import { byteChunks } from "../../../formats/bytes.ts";
 import { maybeGunzip } from "../../../formats/gunzip.ts";
-import { INDEX_FORMAT } from "../../../formats/indexed/index.ts";
+import { isIndexHeader } from "../../../formats/indexed/index.ts";
 import { detectKind } from "../../../formats/kinds.ts";
 import { readLines } from "../../../formats/lines.ts";
 import { isWhatIfRecord } from "../../../formats/what-if-record.ts";
@@ -56,7 +56,7 @@ export async function linesKind(chunks: AsyncIterable<Uint8Array>, path: string)
       if (typeof value !== "object" || value === null || Array.isArray(value)) return "foreign";
       if ("format" in value && typeof value.format === "string" && value.format.startsWith("gcopd.")) {
         if (isWhatIfRecord(value)) return "what-if";
-        return value.format === INDEX_FORMAT ? "index" : "records";
+        return isIndexHeader(value) ? "index" : "records";
       }
       const kind = detectKind(value);
       return kind === "score-output" ? "scores" : kind === "optimal" ? "optimal" : "foreign";

@@ -88,6 +88,29 @@ describe("RecordLibrary", () => {
     const library = await open([{ kind: "blob", name: "raw.jsonl.gz", blob }]);
     expect(library.tasks.map(({ sources, admitted }) => [sources, admitted])).toEqual([[2, 0]]);
   });
+
+  it("counts what nobody recorded the outcome of beside successes and failures", async () => {
+    const [first] = synthSources({ tasks: 1, sources: 1, episodes: 0, seed: 1 });
+    const record = (source: string, success: boolean, more: object = {}) =>
+      JSON.stringify({ ...first!, source, outcome: { ...first!.outcome, success }, ...more });
+    const unknown = { outcome_unknown: true };
+    const written = [
+      record("teacher:1", true),
+      record("teacher:2", false),
+      record("teacher:3", false, unknown),
+      // Whoever says that it succeeded knows its outcome.
+      record("teacher:4", true, unknown),
+    ];
+    const built = await openRecordFile(lines("some.jsonl", ...written));
+    const sidecar = await indexBlob(built);
+    const kept = await openRecordFile({ ...lines("some.jsonl", ...written), sidecar } as RecordInput);
+    expect([built.indexed, kept.indexed]).toEqual(["built", "kept"]);
+    for (const file of [built, kept]) {
+      const library = new RecordLibrary([file]);
+      expect(library.tasks).toMatchObject([{ sources: 4, successes: 2, failures: 1, unknown: 1 }]);
+      expect((await library.read(0)).sources).toHaveLength(4);
+    }
+  });
 });
 
 describe("the index beside a file", () => {

@@ -161,6 +161,7 @@ function summary(parts: readonly Part[], place: number): TaskSummary {
   const count = (list: readonly RecordEntry[], pick: (entry: RecordEntry) => boolean): number =>
     list.reduce((sum, entry) => sum + (pick(entry) ? 1 : 0), 0);
   const successes = count(sources, ({ success }) => success);
+  const unknown = count(sources, ({ success, outcome_unknown }) => !success && outcome_unknown === true);
   return {
     place,
     environment,
@@ -169,7 +170,8 @@ function summary(parts: readonly Part[], place: number): TaskSummary {
     sources: sources.length,
     admitted: count(sources, (entry) => exclusion({ origin: "other", ...entry }, rules) === null),
     successes,
-    failures: sources.length - successes,
+    failures: sources.length - successes - unknown,
+    unknown,
     episodes: episodes.length,
     episodesWon: count(episodes, ({ success }) => success),
     decisions: episodes.reduce((sum, { decisions }) => sum + decisions, 0),

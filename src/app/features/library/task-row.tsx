@@ -69,6 +69,14 @@ export const TaskRow = memo(function TaskRow({
       </td>
       <td className="number">
         {task.failures} <Mark success={false} />
+        {task.unknown > 0 && (
+          <div
+            className="note"
+            title={`Nobody recorded the outcome of ${countOf(task.unknown, "execution")}`}
+          >
+            {task.unknown} <Mark success={null} />
+          </div>
+        )}
       </td>
       <td className="number">{counted(states)}</td>
       <td className="number">

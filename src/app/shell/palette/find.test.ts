@@ -15,6 +15,7 @@ const TASKS = Array.from(
     admitted: 17,
     successes: 9,
     failures: 8,
+    unknown: 0,
     episodes: 6,
     episodesWon: 2,
     decisions: 120,
