@@ -184,6 +184,8 @@ export class GamesService {
     if (of.played?.task !== task) {
       const { set } = this.#found({ environment: of.environment, task });
       await of.played?.in.close();
+      // It may have been closed meanwhile: nobody would close what is opened in it now.
+      this.#session(session);
       of.played = { task, in: set.open(task) };
     }
     return of.played.in.reset(task);

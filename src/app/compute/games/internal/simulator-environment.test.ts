@@ -96,6 +96,46 @@ test("a session is renewed while nobody acts, until it is closed", async () => {
   }
 });
 
+test("a session that is closed while its task begins is closed for good", async () => {
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+  try {
+    const renewed = vi.fn(async () => undefined);
+    const asked: string[] = [];
+    const environment = new SimulatorEnvironment({
+      ...{ ...sessions, renew: renewed },
+      reset: async (session, task) => {
+        // Of a slow start, and of a closing that overtakes it.
+        await new Promise((resolve) => setTimeout(resolve, 50));
+        asked.push("reset");
+        return sessions.reset(session, task);
+      },
+      close: (session) => {
+        asked.push("close");
+        return sessions.close(session);
+      },
+    });
+    const beginning = environment.reset("tiny|0|easy");
+    await environment.close();
+    await beginning;
+    vi.advanceTimersByTime(LEASE_MS);
+    expect(renewed).not.toHaveBeenCalled();
+    expect(asked).toEqual(["reset", "close"]);
+    expect(service.info().open).toBe(0);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+test("nothing is opened in a session that was closed on the way to another task", async () => {
+  const games = new GamesService();
+  games.openSimulator(sessions, ["tiny|0|easy", "tiny|1|easy"], "a");
+  const session = games.openSession("scienceworld", "compute");
+  await games.reset(session, "tiny|0|easy");
+  const next = games.reset(session, "tiny|1|easy");
+  await Promise.all([expect(next).rejects.toThrow("no session"), games.closeSessionsOf("compute")]);
+  expect(service.info().open).toBe(0);
+});
+
 test("what the worker does not answer ends the episode, and a reset may be tried again", async () => {
   const environment = new SimulatorEnvironment({
     ...sessions,

@@ -17,6 +17,8 @@ export interface SimulatorSessions {
 export class SimulatorEnvironment implements Environment {
   readonly #session = crypto.randomUUID();
   readonly #sessions: SimulatorSessions;
+  /** The last begin of a task; null where there is no session to close. */
+  #begun: Promise<EnvironmentStart> | null = null;
   #renewing: ReturnType<typeof setInterval> | undefined;
 
   constructor(sessions: SimulatorSessions) {
@@ -24,7 +26,11 @@ export class SimulatorEnvironment implements Environment {
   }
 
   async reset(task: string): Promise<EnvironmentStart> {
-    const start = await this.#sessions.reset(this.#session, task);
+    const beginning = this.#sessions.reset(this.#session, task);
+    this.#begun = beginning;
+    const start = await beginning;
+    // Closed meanwhile: `close` waits for this.
+    if (this.#begun === null) return start;
     // A person may think for long. Where it cannot be renewed, the next action says why.
     const renew = () => void this.#sessions.renew(this.#session).catch(() => undefined);
     this.#renewing ??= setInterval(renew, LEASE_MS / 4);
@@ -43,9 +49,13 @@ export class SimulatorEnvironment implements Environment {
 
   /** A worker that does not answer ends the session by itself. */
   async close(): Promise<void> {
-    if (this.#renewing === undefined) return;
+    const begun = this.#begun;
+    if (begun === null) return;
+    this.#begun = null;
     clearInterval(this.#renewing);
     this.#renewing = undefined;
+    // On its way, the closing could overtake the beginning.
+    await begun.catch(() => undefined);
     await this.#sessions.close(this.#session).catch((error: unknown) => {
       if (!(error instanceof InputError)) throw error;
     });
