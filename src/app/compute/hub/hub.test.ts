@@ -1,5 +1,25 @@
-import { expect, test } from "vitest";
-import { gigabytes, lackOfRoom, typedName } from "./hub.ts";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { fake, Pending, until } from "../../../../test/support/fake.ts";
+import type { CachedModel } from "../../../engine/hub/index.ts";
+import { models } from "../models/models.ts";
+import { gigabytes, goOn, lackOfRoom, stopDownload, typedName, useHub } from "./hub.ts";
+import type { HubProgress, HubService } from "./internal/hub-service.ts";
+
+/** The downloads that the worker was asked for, in their order. */
+const asked = vi.hoisted((): { tell: (progress: HubProgress) => void; end: () => void }[] => []);
+/** What the worker keeps. */
+const kept = vi.hoisted((): CachedModel[] => []);
+vi.mock("./internal/page-policy.ts", () => ({ mayContact: () => true, howToAllow: () => "" }));
+vi.mock("../clients.ts", async (original) => ({
+  ...(await original<object>()),
+  hubWorker: () =>
+    fake<HubService>({
+      bring: (_listing, tell) => new Promise<void>((end) => asked.push({ tell, end })),
+      list: async () => kept,
+      files: async () => new Map(),
+      stop: () => undefined,
+    }),
+}));
 
 const HUB = "https://huggingface.co";
 
@@ -10,6 +30,59 @@ test("a model is named by OWNER/NAME, with a revision, or by its address", () =>
   expect(typedName("Qwen/Qwen3-0.6B@v1", HUB)).toEqual({ ...name, revision: "v1" });
   expect(() => typedName("Qwen3-0.6B", HUB)).toThrow("expected hub:OWNER/NAME");
   expect(() => typedName("https://elsewhere.org/a/b", HUB)).toThrow("expected hub:OWNER/NAME");
+});
+
+describe("a download", () => {
+  const model = (name: string): CachedModel => ({
+    ...{ repository: `owner/${name}`, commit: name, bytes: 2, have: 2, whole: true },
+    ...{ files: [], revisions: [] },
+  });
+  const progress = (file: string): HubProgress => ({ file, what: "downloading", done: 1, total: 2 });
+  let persist: () => Promise<boolean>;
+  const shown = () => useHub.getState().download;
+
+  beforeEach(() => {
+    asked.length = kept.length = 0;
+    persist = async () => true;
+    vi.stubGlobal("navigator", { storage: { estimate: async () => ({}), persist: () => persist() } });
+    useHub.setState({ ...useHub.getInitialState(), role: "teacher" });
+  });
+  afterEach(() => {
+    vi.unstubAllGlobals();
+    vi.restoreAllMocks();
+  });
+
+  test("leaves the next one alone, which may begin while its model is opened", async () => {
+    const opening = new Pending();
+    vi.spyOn(models, "open").mockImplementation(() => opening.promise);
+    kept.push(model("first"));
+    const first = goOn(model("first"));
+    await until(() => expect(asked).toHaveLength(1));
+    asked[0]!.end();
+    await until(() => expect(models.open).toHaveBeenCalledOnce());
+    const second = goOn(model("second"));
+    await until(() => expect(asked).toHaveLength(2));
+    opening.resolve();
+    await first;
+    asked[0]!.tell(progress("late"));
+    expect(shown()).toMatchObject({ label: "owner/second", file: "" });
+    asked[1]!.tell(progress("config.json"));
+    expect(shown()).toMatchObject({ file: "config.json", done: 1 });
+    asked[1]!.end();
+    await second;
+    expect(shown()).toBeNull();
+  });
+
+  test("that is stopped while the browser asks whether it may be kept does not begin", async () => {
+    const answer = new Pending<boolean>();
+    persist = () => answer.promise;
+    const bringing = goOn(model("first"));
+    await until(() => expect(shown()).not.toBeNull());
+    stopDownload();
+    answer.resolve(true);
+    await bringing;
+    expect([asked, shown(), useHub.getState().problem]).toEqual([[], null, null]);
+  });
 });
 
 test("what does not fit is said with the numbers, before anything is fetched", () => {

@@ -164,6 +164,7 @@ async function bring(listing: HubListing): Promise<void> {
   const from = { file: "", what: "downloading", done: listing.have, total: bytes } as const;
   set({ problem: null, download: { ...from, label, eta: null, stopping: false } });
   const rate = new TransferRate();
+  let isOver = false;
   try {
     const { quota, usage } = await navigator.storage.estimate();
     const room = quota === undefined || usage === undefined ? null : { quota, usage };
@@ -172,23 +173,29 @@ async function bring(listing: HubListing): Promise<void> {
     // Asked once something is to be kept. A browser that says no may remove it when the disk runs low; the dialog says so.
     const persistent = (await navigator.storage.persist?.()) ?? false;
     set({ persistent });
+    // Stopped before the worker had anything to stop.
+    if (get().download?.stopping) throw new DOMException("the download was stopped", "AbortError");
     await hubWorker().bring(
       { name, commit, files, bytes, endpoint: listing.endpoint },
       Comlink.proxy((progress: HubProgress) => {
+        // The last words of a worker may arrive after its answer.
+        if (isOver) return;
         const eta = rate.remaining(progress.done, progress.total, performance.now() / 1000);
         set(({ download: now }) => (now === null ? {} : { download: { ...now, ...progress, eta } }));
       }),
     );
-    set({ download: null, listing: null });
-    await refresh();
-    const kept = get().models?.find((model) => model.commit === commit && model.repository === label);
-    if (kept !== undefined && role !== null) await openCached(kept, role);
   } catch (error) {
     set({ problem: isAbort(error) ? null : describeFault(error) });
-    await refresh();
+    return await refresh();
   } finally {
+    isOver = true;
     set({ download: null });
   }
+  // Another download may begin from here on.
+  set({ listing: null });
+  await refresh();
+  const kept = get().models?.find((model) => model.commit === commit && model.repository === label);
+  if (kept !== undefined && role !== null) await openCached(kept, role);
 }
 
 /** Ends a download; what came is kept. */
