@@ -47,8 +47,14 @@ it("a fault is shown in the plan's place, but not one that a later question has 
 
 it("a job that starts overtakes what was asked; one that is refused leaves the passes of the last accepted", async () => {
   const asked = new Pending<ModelsPlan>();
-  const shown = showPlan("score", () => asked.promise);
+  let isWaitedFor: (() => boolean) | undefined;
+  const shown = showPlan("score", (isLatest) => {
+    isWaitedFor = isLatest;
+    return asked.promise;
+  });
+  expect(isWaitedFor!()).toBe(true);
   await requirePlan("score", async () => plan("accepted"));
+  expect(isWaitedFor!()).toBe(false);
   asked.resolve(plan("asked"));
   await shown;
   expect(memory().plans.score.uncounted).toEqual(["accepted"]);

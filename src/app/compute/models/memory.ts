@@ -73,12 +73,19 @@ const shownPlan = ({ plan, problem, uncounted }: ModelsPlan): ShownPlan => ({
   uncounted,
 });
 
-/** Shows what a workload will need. Faults are shown in its place; an answer that is overtaken by a later question is not. */
-export async function showPlan(workload: Workload, plan: () => Promise<ModelsPlan | null>): Promise<void> {
+/**
+ * Shows what a workload will need. Faults are shown in its place; an answer that is overtaken by a later question is not.
+ *
+ * @param plan is told whether anyone still waits for it
+ */
+export async function showPlan(
+  workload: Workload,
+  plan: (isLatest: () => boolean) => Promise<ModelsPlan | null>,
+): Promise<void> {
   const isLatest = questions[workload].begin();
   show(workload, { ...memory().plans[workload], counting: true });
   try {
-    const found = await plan();
+    const found = await plan(isLatest);
     if (!isLatest()) return;
     show(workload, found === null ? NONE : shownPlan(found));
   } catch (error) {

@@ -167,10 +167,12 @@ export async function planTraining(plan: PlanToMeasure) {
 /** Shows what the run that the form describes will need. */
 export function showTrainingPlan(): Promise<void> {
   const { decision } = getUi();
-  return showPlan("train", async () => {
+  return showPlan("train", async (isLatest) => {
     const { config } = composeConfig();
     const live = config?.environment !== undefined;
     if ((decision === null && !live) || trainingForm().where !== "page" || config === null) return null;
-    return planTraining(await formPlan());
+    const plan = await formPlan();
+    // The measuring would end that of a run which began meanwhile.
+    return isLatest() ? planTraining(plan) : null;
   });
 }
