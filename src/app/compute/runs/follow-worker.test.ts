@@ -244,6 +244,20 @@ it("a run that ended while the list was on its way is not as the list says; one 
   expect(Object.values(getRuns().runs).map(({ id, state }) => [id, state])).toEqual([[ID, "done"]]);
 });
 
+it("a run that was submitted while the list was on its way stays", async () => {
+  const listed = new Pending<Job[]>();
+  vi.mocked(client.jobs).mockImplementationOnce(() => listed.promise);
+  const reading = follower.refresh();
+  await until(() => expect(client.jobs).toHaveBeenCalledOnce());
+  streams = [new Stream()];
+  follower.takeJob(job("running"));
+  listed.resolve([]);
+  await reading;
+  expect(run()).toMatchObject({ state: "running", stream: "live" });
+  await follower.refresh();
+  expect(run()).toBeUndefined();
+});
+
 it("a run that goes on while its broken stream waits to be asked again is followed once, and stays live", async () => {
   const [first, second] = [new Stream(), new Stream()];
   streams = [first];

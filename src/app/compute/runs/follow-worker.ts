@@ -51,7 +51,8 @@ export class WorkerFollower {
         if (getRuns().runs[job.id]?.state === before[job.id]?.state) this.takeJob(job);
       }
       const there = new Set(jobs.map(({ id }) => id));
-      for (const { id, where } of Object.values(getRuns().runs))
+      // One that was submitted meanwhile is not in the list.
+      for (const { id, where } of Object.values(before))
         if (where === "worker" && !there.has(id) && jobs.length < 200) this.#forget(id);
       // Set last: until the list is read, a run that is not in it may still be there.
       if (found !== null) useRuns.setState(({ worker: state }) => ({ worker: { ...state, ...found } }));

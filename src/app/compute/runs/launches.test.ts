@@ -4,7 +4,7 @@ import { launched as launchedRun } from "../../../../test/support/launched.ts";
 import { AT } from "../../../../test/support/train-events.ts";
 import { InputError } from "../../../core/errors.ts";
 import type { CheckStep } from "../../../protocol/target.ts";
-import { canResume, Launches, useTargets } from "./launches.ts";
+import { canResume, Launches, takeLaunched, useTargets } from "./launches.ts";
 import { getRuns, newRun, putRun, useRuns } from "./runs-store.ts";
 import type { Launched } from "./worker-answers.ts";
 import type { WorkerClient } from "./worker-client.ts";
@@ -110,6 +110,16 @@ it("drops a run that is not listed any more, and leaves what is still read of it
   prints = { 1: [{ events: [progress(1)] }] };
   await launches.refresh();
   expect(steps()).toEqual([1]);
+});
+
+it("a run that was launched while the list was on its way stays", async () => {
+  const list = new Pending<Launched[]>();
+  vi.mocked(client.launches).mockImplementationOnce(() => list.promise);
+  const reading = launches.refresh();
+  takeLaunched(launched());
+  list.resolve([]);
+  await reading;
+  expect(run()).toBeDefined();
 });
 
 it("looks again a while after each answer; once it is left, what comes late is dropped, and it can begin again", async () => {

@@ -103,6 +103,7 @@ export class Launches {
   /** Reads targets and runs now. */
   async refresh(): Promise<void> {
     try {
+      const before = getRuns().runs;
       const [{ file, targets }, launches] = await Promise.all([
         this.worker.targets(),
         this.worker.launches(),
@@ -110,7 +111,8 @@ export class Launches {
       useTargets.setState({ file, targets, problem: null });
       for (const launched of launches) takeLaunched(launched);
       const there = new Set(launches.map(({ id }) => id));
-      for (const { id, where } of Object.values(getRuns().runs))
+      // One that was launched meanwhile is not in the list.
+      for (const { id, where } of Object.values(before))
         if (where === "target" && !there.has(id)) this.forget(id);
       await Promise.all(launches.map((launched) => this.#readPrinted(launched)));
     } catch (error) {
