@@ -190,7 +190,7 @@ async function restore(): Promise<void> {
       `The trained student of your last visit (${countOf(student.steps, "optimizer step")}) is here again; Undo goes back to the one that was opened`,
       () => {
         checkAtRest("undo");
-        return models.revertStudent();
+        return models.toOpenedStudent();
       },
       "student",
     );

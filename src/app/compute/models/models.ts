@@ -68,7 +68,7 @@ export class Models {
   #before: Partial<Record<Role, { opened: Opened | null; goBack: () => Promise<void> }>> = {};
   /** The tokenizers that the workers have. */
   #tokenizers: RoleTexts | null = null;
-  #compute: Promise<ComputeClient> | null = null;
+  #compute: { client: ComputeClient; started: Promise<ComputeClient> } | null = null;
   /** That of the trained student, while it is kept. */
   #keeping: FolderToCome | null = null;
   /** A student of the visit before may be on its way: no model is read before it is here. */
@@ -83,15 +83,16 @@ export class Models {
   constructor(private readonly clients: typeof page) {}
 
   worker(): Promise<ComputeClient> {
-    if (this.#compute !== null) return this.#compute;
-    const starting: Promise<ComputeClient> = this.#start(() => this.#compute === starting);
-    this.#compute = starting;
-    return starting;
+    if (this.#compute !== null) return this.#compute.started;
+    const client = this.clients.startCompute();
+    const started = this.#start(client);
+    this.#compute = { client, started };
+    return started;
   }
 
-  /** @param isPresent whether no other worker has taken its place */
-  async #start(isPresent: () => boolean): Promise<ComputeClient> {
-    const client = this.clients.startCompute();
+  async #start(client: ComputeClient): Promise<ComputeClient> {
+    // Another worker may have taken its place: then it was ended.
+    const isPresent = (): boolean => this.#compute?.client === client;
     try {
       const device = await client.api.start(this.#device);
       const { port1, port2 } = new MessageChannel();
@@ -101,8 +102,10 @@ export class Models {
       if (isPresent()) setUi({ device });
       return client;
     } catch (error) {
-      client.end();
-      if (isPresent()) this.#compute = null;
+      if (isPresent()) {
+        this.#compute = null;
+        client.end();
+      }
       throw error;
     }
   }
@@ -116,7 +119,7 @@ export class Models {
     this.#before = {};
     this.#keeping?.giveUp(new InputError("the compute worker ended while the student was being kept"));
     setUi({ models: { teacher: null, student: null }, modelLoading: {} });
-    ended?.then((client) => client.end()).catch(() => undefined);
+    ended?.client.end();
   }
 
   /**
@@ -208,7 +211,7 @@ export class Models {
     const tokenizerFit = await this.clients.library().tasks.setTokenizers(texts);
     this.#tokenizers = texts;
     // Heard before anything that is asked for later. Not waited for: a library opens before the device is found.
-    this.#compute?.then(({ api }) => api.setTokenizers(texts)).catch(() => undefined);
+    this.#compute?.started.then(({ api }) => api.setTokenizers(texts)).catch(() => undefined);
     // Token counts of all decisions that were read are of the tokenizers before.
     keptDecisions.forget();
     setUi({ place: { ...getUi().place }, scores: {}, tokenizerFit });
@@ -430,16 +433,21 @@ export class Models {
     setUi((ui) => ({ models: { ...ui.models, student: null } }));
   }
 
-  /** Back to the student as it was opened; not while a model is at work. */
+  /** Back to the student as it was opened. @throws InputError while a model is at work */
+  async toOpenedStudent(): Promise<void> {
+    checkAtRest("revert to the loaded student");
+    const had = this.#folders.student?.taken ?? {};
+    this.#setFolder("student", this.#openedStudent);
+    studentWentBack(had, this.#openedStudent?.taken ?? {});
+    this.studentLost();
+    await this.ensure("student");
+  }
+
+  /** The same as a change that can be taken back; a fault is shown. */
   async revertStudent(): Promise<void> {
     try {
-      checkAtRest("revert to the loaded student");
       const goBack = this.#wayBack("student");
-      const had = this.#folders.student?.taken ?? {};
-      this.#setFolder("student", this.#openedStudent);
-      studentWentBack(had, this.#openedStudent?.taken ?? {});
-      this.studentLost();
-      await this.ensure("student");
+      await this.toOpenedStudent();
       undoList.offer("The student is as it was opened", goBack, "student");
     } catch (error) {
       setUi({ notice: faultNotice(error) });

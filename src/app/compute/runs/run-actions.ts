@@ -114,7 +114,13 @@ export async function renameRun(id: string, title: string): Promise<void> {
   const before = getRuns().runs[id]?.title;
   const name = title.trim();
   if (before === undefined || name === "" || name === before) return;
-  await act(
+  await rename(id, name);
+  if (getRuns().runs[id]?.title === name)
+    undoList.offer(`The run is now called “${name}”`, () => rename(id, before), `name of ${id}`);
+}
+
+const rename = (id: string, name: string): Promise<void> =>
+  act(
     id,
     async () => workerFollower.takeJob(await worker.rename(id, name)),
     async () => takeLaunched(await worker.renameLaunched(id, name)),
@@ -123,9 +129,6 @@ export async function renameRun(id: string, title: string): Promise<void> {
       tellTabs({ type: "title", id, title: name });
     },
   );
-  if (getRuns().runs[id]?.title === name)
-    undoList.offer(`The run is now called “${name}”`, () => renameRun(id, before), `name of ${id}`);
-}
 
 function leave(id: string): void {
   dropTags(id);
