@@ -10,6 +10,7 @@ import { passingFault } from "./file-error.ts";
 import {
   inTemporaryFolder,
   makeFolder,
+  removeMadeFolder,
   removeTemporaries,
   temporaryName,
   writeWhole,
@@ -214,6 +215,30 @@ it.each(FAULTS)(
     });
   },
 );
+
+it("a folder that was made goes with those above it that are empty then, whatever comes", async () => {
+  const [made, first] = [join(folder, "a"), join(folder, "a", "b", "first")];
+  for (const [others, left] of [
+    [["second"], ["a"]],
+    [[], []],
+  ]) {
+    const begin = () => {
+      for (const name of ["first", ...others!]) mkdirSync(join(made, "b", name), { recursive: true });
+      writeFileSync(join(first, "file"), OLD);
+      return folder;
+    };
+    const met = await files.each("EIO", begin, async () => {
+      const error = await thrown(() => removeMadeFolder(first, made));
+      if (error !== null) expect(error).toEqual(oneLine);
+      if (others!.length > 0) expect(readdirSync(join(made, "b"))).toContain("second");
+    });
+    expect(met.length).toBeGreaterThan(1);
+    begin();
+    await removeMadeFolder(first, made);
+    expect(readdirSync(folder)).toEqual(left);
+    rmSync(made, { recursive: true, force: true });
+  }
+});
 
 it.each(FAULTS)("what was found in a temporary folder counts, whatever comes: %s", async (fault) => {
   vi.stubEnv("TMPDIR", folder);

@@ -1,7 +1,7 @@
 /** Writes that are whole or did not happen: short writes are completed, and a name changes hands only when all is on the disk. */
 import { randomBytes } from "node:crypto";
 import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from "node:fs";
-import { type FileHandle, mkdir, mkdtemp, open, readdir, rm } from "node:fs/promises";
+import { type FileHandle, mkdir, mkdtemp, open, readdir, rm, rmdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import { onFile, onFileSync } from "./file-error.ts";
@@ -140,6 +140,26 @@ export async function makeFolder(path: string, mode?: number): Promise<string | 
     await syncFolder(dirname(folder));
   }
   return made;
+}
+
+/**
+ * Deletes a folder with all that is in it, and of those that `makeFolder` made above it each that is empty then: another
+ * process may work in one.
+ *
+ * @param made the outermost one that was made
+ */
+export async function removeMadeFolder(path: string, made: string): Promise<void> {
+  await onFile(path, "write", rm(path, { recursive: true, force: true }));
+  const outermost = resolve(made);
+  for (let folder = resolve(path); folder !== outermost; ) {
+    folder = dirname(folder);
+    try {
+      await rmdir(folder);
+    } catch {
+      // Something else is in it; an empty one that stays does no harm.
+      return;
+    }
+  }
 }
 
 /** Does `work` in a new folder of the system's temporary one, which is removed again. @throws the system's own error where none can be made */

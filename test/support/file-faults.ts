@@ -44,6 +44,7 @@ const BY_PATH: Readonly<Record<string, readonly Fault[]>> = {
   rename: MAKES,
   truncate: MAKES,
   rm: LOOKS,
+  rmdir: LOOKS,
   unlink: LOOKS,
   stat: LOOKS,
   lstat: LOOKS,

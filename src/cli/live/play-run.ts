@@ -18,7 +18,7 @@ import { sha256Hex } from "../../core/seeded.ts";
 import { parseObject } from "../../formats/read.ts";
 import { isThere, onFile } from "../../node/file-error.ts";
 import { lockFolder } from "../../node/lock.ts";
-import { makeFolder, removeTemporaries } from "../../node/whole-file.ts";
+import { makeFolder, removeMadeFolder, removeTemporaries } from "../../node/whole-file.ts";
 import { readText, writeOut, writeRecordsOut } from "../io.ts";
 import { filesDigest } from "../train/fingerprint.ts";
 import { type LiveGames, openGames } from "./open-games.ts";
@@ -151,7 +151,7 @@ async function playIn<R extends object>(
       await claim(join(out, RUN), identity(run, config, games, policy.identity), begunWith);
     } catch (error) {
       // Under the lock: once it is given back, another process may work in the folder.
-      if (isNew) await rm(made!, { recursive: true, force: true }).catch(() => undefined);
+      if (isNew) await removeMadeFolder(out, made!).catch(() => undefined);
       throw error;
     }
     const records = join(out, run.file);

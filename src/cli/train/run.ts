@@ -1,5 +1,5 @@
 /** One training job of the command line: files, devices and checkpoints around the loop of `src/core/loop`. */
-import { readdir, rm } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { checkOf, InputError } from "../../core/errors.ts";
 import {
@@ -20,7 +20,7 @@ import { sha256Hex } from "../../core/seeded.ts";
 import { openModelFolder, parseHubName } from "../../engine/hub/node.ts";
 import { onFile, unlessPassing } from "../../node/file-error.ts";
 import { lockFolder } from "../../node/lock.ts";
-import { makeFolder, removeTemporaries } from "../../node/whole-file.ts";
+import { makeFolder, removeMadeFolder, removeTemporaries } from "../../node/whole-file.ts";
 import { saveCompanions, saveModel } from "../engine/save-model.ts";
 import { writeOut } from "../io.ts";
 import { writeBatch } from "./batch-file.ts";
@@ -131,7 +131,7 @@ async function trainInFolder(
   const { method, parent, episodes, games, evaluation, tokenizer, sources } = inputs;
   const { config, out } = run;
   const { evaluate } = config;
-  // The outermost folder that this run makes: deleted again when the run fails before its first event.
+  // What this run makes is deleted again when it fails before its first event.
   const made = await makeFolder(out);
   let started = false;
   const unlock = lockFolder(
@@ -215,10 +215,10 @@ async function trainInFolder(
   } finally {
     try {
       log.close();
+      // Under the lock: once it is given back, another process may work in the folder.
+      if (made !== undefined && !started) await removeMadeFolder(out, made);
     } finally {
       unlock();
-      if (made !== undefined && !started)
-        await onFile(made, "write", rm(made, { recursive: true, force: true }));
     }
   }
   for (const event of ends) run.onEvent(event);
