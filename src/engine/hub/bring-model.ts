@@ -14,6 +14,8 @@ import {
 /** Models by repository, each commit with its files, and a note beside them of what is there. */
 export interface HubCache {
   store(repository: string, commit: string): Promise<HubStore>;
+  /** Does some work on a repository while nobody else does. */
+  alone<T>(repository: string, work: () => Promise<T>, options: BringOptions): Promise<T>;
   /** The text of a repository's note; null where there is none. */
   readNote(repository: string): Promise<string | null>;
   writeNote(repository: string, text: string): Promise<void>;
@@ -22,7 +24,7 @@ export interface HubCache {
 export interface BringOptions extends DownloadOptions {
   /** Ask nobody: what is not in the cache is refused. */
   offline?: boolean;
-  /** One line for a person, when the hub does not answer and the cache stands in. */
+  /** One line for a person: the hub does not answer and the cache stands in, or somebody else downloads the same. */
   onNote?: (note: string) => void;
 }
 
@@ -88,7 +90,7 @@ export async function fetchModel(
   name: HubName,
   { commit, files }: BroughtModel,
   cache: HubCache,
-  options: DownloadOptions,
+  options: BringOptions,
 ): Promise<void> {
   const { repository, revision } = name;
   const change = async (changed: (note: Note) => Note) => {
@@ -97,11 +99,14 @@ export async function fetchModel(
     if (JSON.stringify(after) !== JSON.stringify(before))
       await cache.writeNote(repository, `${JSON.stringify(after, null, 2)}\n`);
   };
-  const store = await cache.store(repository, commit);
-  await change((note) => ({ ...note, commits: { ...note.commits, [commit]: [...files] } }));
-  await downloadFiles(name, commit, files, store, options);
-  if (revision === commit) return;
-  await change((note) => ({ ...note, revisions: { ...note.revisions, [revision]: commit } }));
+  const bring = async () => {
+    const store = await cache.store(repository, commit);
+    await change((note) => ({ ...note, commits: { ...note.commits, [commit]: [...files] } }));
+    await downloadFiles(name, commit, files, store, options);
+    if (revision === commit) return;
+    await change((note) => ({ ...note, revisions: { ...note.revisions, [revision]: commit } }));
+  };
+  await cache.alone(repository, bring, options);
 }
 
 /** The commit with its files, if every one of them is there with its size. */

@@ -132,6 +132,18 @@ test.each([true, false])(
   },
 );
 
+test("of two at once, one downloads the files, and the other waits for it", async () => {
+  const notes: string[] = [];
+  const both = await Promise.all(
+    [1, 2].map(() => openHub("hub:owner/model", { onNote: (note: string) => notes.push(note) })),
+  );
+  for (const folder of both)
+    expect(await folder.read("model.safetensors", 0, weights.length)).toEqual(weights);
+  expect(asked.filter((url) => url.includes("model.safetensors"))).toHaveLength(1);
+  expect(notes).toEqual([expect.stringMatching(/^owner\/model: waiting for another process .*lock\.sqlite/)]);
+  expect(kept()).toEqual(["config.json", "model.safetensors"]);
+});
+
 test("what a stopped download brought is kept for the next", async () => {
   const abort = new AbortController();
   cutAfter = 200_000;

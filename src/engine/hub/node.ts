@@ -6,6 +6,7 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import type { FolderReader } from "../../core/ports.ts";
 import { onFile } from "../../node/file-error.ts";
+import { lockWhenFree } from "../../node/lock.ts";
 import { makeFolder, syncFolder, writeAll, writeWhole } from "../../node/whole-file.ts";
 import { openFolder } from "../native/node-folder.ts";
 import { type BringOptions, bringModel, type HubCache } from "./bring-model.ts";
@@ -60,6 +61,18 @@ class DiskCache implements HubCache {
     const folder = this.folder(repository, commit);
     await makeFolder(folder);
     return new DiskStore(folder);
+  }
+  async alone<T>(repository: string, work: () => Promise<T>, { signal, onNote }: BringOptions): Promise<T> {
+    const folder = join(this.root, ...repository.split("/"));
+    await makeFolder(folder);
+    const file = join(folder, "lock.sqlite");
+    const onWait = () => onNote?.(`${repository}: waiting for another process that downloads it (${file})`);
+    const unlock = await lockWhenFree(file, { signal, onWait });
+    try {
+      return await work();
+    } finally {
+      unlock();
+    }
   }
   async readNote(repository: string): Promise<string | null> {
     return readFile(this.folder(repository, NOTE), "utf8").catch(() => null);

@@ -38,6 +38,11 @@ export class OriginCache implements HubCache {
     return new OriginStore(await this.#folder([...repository.split("/"), commit], true));
   }
 
+  /** A file has one writer: a second one is refused by the browser. */
+  alone<T>(_repository: string, work: () => Promise<T>): Promise<T> {
+    return work();
+  }
+
   async readNote(repository: string): Promise<string | null> {
     const folder = await absent(this.#folder(repository.split("/"), false));
     const file = folder && (await absent(folder.getFileHandle(NOTE)));
