@@ -23,6 +23,8 @@ export function register(program: Command): void {
       // Whoever started it is gone: the next start takes over, as after any kill.
       const orphaned = () => process.exit(1);
       process.once("disconnect", orphaned);
+      // It may be gone already: nobody hears of that any more.
+      if (!process.connected) orphaned();
       const end = await carriedOut(command, config, out);
       await new Promise<void>((sent) => process.send!(end, () => sent()));
       process.removeListener("disconnect", orphaned);

@@ -1,11 +1,20 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { text } from "node:stream/consumers";
+import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { buildCli, runCli, startCli } from "../../../test/support/cli.ts";
+import { fake, Pending, until } from "../../../test/support/fake.ts";
 import { gridConfig } from "../../../test/support/grid.ts";
 import type { ExperimentResults } from "../../core/loop/index.ts";
-import { freestCard } from "./side-by-side.ts";
+import type { GridParts } from "./grid-parts.ts";
+import type { PartEnd } from "./part.ts";
+import { type PartProcess, startPart } from "./part-process.ts";
+import { freestCard, sideBySide } from "./side-by-side.ts";
+
+vi.mock("./part-process.ts", () => ({ startPart: vi.fn() }));
 
 const folder = mkdtempSync(join(tmpdir(), "gcopd-side-by-side-"));
 let script = "";
@@ -91,6 +100,17 @@ it("is of comparisons that run", async () => {
   expect([refused.code, refused.err]).toEqual([1, expect.stringContaining("single.json, methods: missing")]);
 });
 
+it("a part whose parent is gone before it could hear of that does not begin", async () => {
+  const out = join(folder, "orphan");
+  const part = spawn(
+    process.execPath,
+    [script, "experiment-part", "--command", "train", "--config", file, "--out", out],
+    { stdio: ["ignore", "ignore", "pipe", "ipc"] },
+  );
+  part.disconnect();
+  expect(await Promise.all([once(part, "exit"), text(part.stderr!)])).toEqual([[1, null], ""]);
+});
+
 it("spreads parts over cards, which goes with --at-once alone", async () => {
   const alone = await runCli("experiment", "--config", file, "--out", join(folder, "cards"), "--cards", "2");
   expect([alone.code, alone.err]).toEqual([2, expect.stringContaining("--cards goes with --at-once")]);
@@ -111,4 +131,26 @@ it("spreads parts over cards, which goes with --at-once alone", async () => {
       ]),
     ),
   ).toBe(3);
+});
+
+it("asks a part once to end after its step, whether the time was over or a person asked; twice for asking twice", async () => {
+  const part = { name: "evaluations/a", evaluation: "a", command: "evaluate", config: {} };
+  const parts = fake<GridParts>({
+    ...{ library: null, untrained: [part], grid: { runs: [] }, isDone: () => false },
+    ...{ claim: async () => undefined, inside: (name: string) => name },
+  } as never);
+  const [ended, stop] = [new Pending<PartEnd>(), vi.fn()];
+  vi.mocked(startPart).mockReturnValue({ ended: ended.promise, stop } satisfies PartProcess);
+  const going = sideBySide(parts, { atOnce: 1, minutes: 1 / 60_000 });
+  try {
+    await until(() => expect(stop).toHaveBeenCalledTimes(1));
+    process.emit("SIGINT");
+    expect(stop).toHaveBeenCalledTimes(1);
+    process.emit("SIGINT");
+    expect(stop).toHaveBeenCalledTimes(2);
+  } finally {
+    ended.resolve({ kind: "interrupted" });
+    await going;
+    process.exitCode = 0;
+  }
 });

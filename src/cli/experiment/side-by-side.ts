@@ -97,8 +97,9 @@ class Lanes {
 
   #stop(why: string): void {
     progress(`gcopd: ${why}`);
+    // Asked once more, a part would end within its step: that is for whoever asks twice.
+    if (!this.#stopped) for (const each of this.#running) each.stop();
     this.#stopped = true;
-    for (const each of this.#running) each.stop();
   }
 
   async #allParts(): Promise<void> {
