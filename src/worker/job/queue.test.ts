@@ -2,7 +2,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { Pending, until } from "../../../test/support/fake.ts";
 import { FAKE_CLI, Harness, states } from "../testing/harness.ts";
+import { JobFolders } from "./job-folders.ts";
 import { LocalLauncher } from "./local-launcher.ts";
 
 let harness: Harness;
@@ -83,6 +85,28 @@ describe("a job", () => {
       attempt: 2,
     });
     expect(await harness.job(id)).toMatchObject({ state: "done", attempt: 2, exit_code: 0, message: null });
+  });
+
+  it("is neither resumed nor deleted again while it is being deleted", async () => {
+    const { id } = await harness.train(harness.config({ steps: 4, failAt: 2 }).path);
+    await harness.until(id, "failed");
+    const aside = new Pending();
+    const remove = vi.spyOn(JobFolders.prototype, "remove").mockImplementationOnce(async (_, unlist) => {
+      await aside.promise;
+      unlist();
+    });
+    const ask = async (): Promise<Response> => harness.fetch(`/api/jobs/${id}`, { method: "DELETE" });
+    const deleting = ask();
+    await until(() => expect(remove).toHaveBeenCalledOnce());
+    for (const answer of [await harness.post(`/api/jobs/${id}/resume`), await ask()])
+      expect([answer.status, await answer.json()]).toEqual([
+        409,
+        { error: `job ${id}: it is being deleted` },
+      ]);
+    aside.resolve();
+    expect((await deleting).status).toBe(204);
+    expect((await harness.post(`/api/jobs/${id}/resume`)).status).toBe(404);
+    remove.mockRestore();
   });
 
   it("whose process is killed from outside is lost, as it is when no worker sees it, and goes on by itself", async () => {

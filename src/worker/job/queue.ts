@@ -55,6 +55,8 @@ export class JobQueue {
   readonly #closing = new AbortController();
   /** Until the runs of a previous worker are known, none may start. */
   #recovered = false;
+  /** Jobs whose folders are being moved aside. */
+  readonly #removing = new Set<string>();
 
   constructor({ store, launcher, folder, pollMs = 150, retryMs = 1000 }: JobQueueOptions) {
     this.#store = store;
@@ -188,7 +190,13 @@ export class JobQueue {
       throw new ApiError(409, `job ${id}: it is ${state}: ${next}`);
     }
     if (this.#attempts.has(id)) throw new ApiError(409, `job ${id}: its end is being recorded: try again`);
-    await this.folders.remove(id, () => this.#store.remove(id));
+    this.#requireKept(id);
+    this.#removing.add(id);
+    try {
+      await this.folders.remove(id, () => this.#store.remove(id));
+    } finally {
+      this.#removing.delete(id);
+    }
     this.#jobs.notify(id);
     await this.folders.removeAside(id);
   }
@@ -204,6 +212,11 @@ export class JobQueue {
     const asked = this.#jobs.move(id, ["starting", "running"], "cancelling") ?? this.#cancelling(id);
     this.#attempts.get(id)?.run?.stop();
     return asked;
+  }
+
+  /** @throws ApiError 409 while the job is being taken away */
+  #requireKept(id: string): void {
+    if (this.#removing.has(id)) throw new ApiError(409, `job ${id}: it is being deleted`);
   }
 
   /** The job, where it is `cancelling`. @throws ApiError 404; 409 when it has ended */
@@ -222,6 +235,7 @@ export class JobQueue {
    */
   resume(id: string, { hours, memory_limit_gib }: ResumeChanges = {}): StoredJob {
     const { state, request } = this.get(id);
+    this.#requireKept(id);
     if (hours !== undefined && request.kind !== "train")
       throw new ApiError(409, `job ${id}: only a training run has a budget`);
     const limited = memory_limit_gib === undefined ? request : { ...request, memory_limit_gib };

@@ -314,6 +314,20 @@ it("an answer that comes late takes back neither a name nor a move", async () =>
   expect(runs().read(ID)).toMatchObject({ target: { name: "other" }, attempt: 2 });
 });
 
+it.each([null, "other"])(
+  "a run that is renamed while it is resumed keeps its new name, on %s",
+  async (to) => {
+    fresh();
+    vi.spyOn(there.launcher, "status").mockImplementationOnce(async () => {
+      const status = { ...(await never()), ...there.state, latest: 1 };
+      runs().rename(ID, "new");
+      return status;
+    });
+    await runs().resume(ID, to === null ? {} : { target: target(to) });
+    expect(runs().read(ID)).toMatchObject({ run: { title: "new" }, attempt: 2 });
+  },
+);
+
 /** As `orLine`, where the worker's API says of a fault that passes to try again. */
 async function orAgain<T>(work: () => T | Promise<T>): Promise<T | null> {
   return orLine(async () => {

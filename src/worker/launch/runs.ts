@@ -183,6 +183,11 @@ export class LaunchedRuns {
     return record;
   }
 
+  /** The record with the run's present name: it may have been renamed while the target was asked. */
+  #named(record: RunRecord, now = this.read(record.run.id)): RunRecord {
+    return { ...record, run: { ...record.run, title: now.run.title } };
+  }
+
   /** Writes a run down for the first time, with its config, or leaves nothing of it. @param config null where it has none */
   async #writeNew(record: RunRecord, config: string | null): Promise<RunRecord> {
     const { id } = record.run;
@@ -214,7 +219,7 @@ export class LaunchedRuns {
       const now = this.read(record.run.id);
       // It went on while the target was asked, which says nothing of that.
       if (now.target.name !== record.target.name || now.attempt > record.attempt) return record;
-      const { problem, ...of } = { ...record, run: { ...record.run, title: now.run.title } };
+      const { problem, ...of } = this.#named(record, now);
       this.#write(record.submitted_at === null && problem !== undefined ? { ...of, problem } : of);
       // The target has what was sent.
       if (record.submitted_at !== null) rmSync(this.#payload(record), { force: true });
@@ -388,7 +393,7 @@ export class LaunchedRuns {
     if (!begun && args.length === 0) return this.submit(record);
     // What was packed for a move that failed is none of this attempt's.
     if (begun) await this.#clear(id, basename(this.#payload({ run, ...next })));
-    return this.submit(this.#write({ ...record, ...next, run }));
+    return this.submit(this.#write(this.#named({ ...record, ...next, run })));
   }
 
   /**
@@ -421,7 +426,7 @@ export class LaunchedRuns {
         config,
         carried: [...carried, ...brought.map((name) => ({ from: join(here, name), to: name }))],
       });
-      return await this.submit(this.#write(moved));
+      return await this.submit(this.#write(this.#named(moved)));
     } finally {
       // What is left is cleared before the next move.
       await this.#clear(run.id, MOVING).catch(() => undefined);
