@@ -76,6 +76,17 @@ describe("engines beside a run", () => {
     await expect.poll(() => lives(pid("student"))).toBe(false);
   });
 
+  it("that cannot be started are refused", async () => {
+    const engines = { teacher: await server("teacher") };
+    vi.stubEnv("PATH", inFolder("nowhere"));
+    const work = vi.fn();
+    await expect(withEngines(engines, run(), work)).rejects.toThrow(
+      /^engine teacher cannot be started: spawn sh ENOENT$/,
+    );
+    expect(work).not.toHaveBeenCalled();
+    vi.unstubAllEnvs();
+  });
+
   it("that are not ready are refused: ended, late, or another's", async () => {
     const never = vi.fn();
     const { ready } = await server("teacher");
