@@ -93,6 +93,10 @@ export async function fetchModel(
   options: BringOptions,
 ): Promise<void> {
   const { repository, revision } = name;
+  // Nothing is to be written: the cache may be another's, to be read alone.
+  const note = await readNote(cache, repository);
+  const isNamed = revision === commit || note.revisions[revision] === commit;
+  if (isNamed && (await cached(cache, repository, note, commit)) !== null) return;
   const change = async (changed: (note: Note) => Note) => {
     const before = await readNote(cache, repository);
     const after = changed(before);

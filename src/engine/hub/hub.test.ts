@@ -5,6 +5,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { Pending, until } from "../../../test/support/fake.ts";
 import { parseHubName } from "./hub-client.ts";
 import { openModelFolder } from "./node.ts";
 
@@ -26,8 +27,10 @@ let cutAfter: number;
 let cut: { at: number; now: () => void } | null;
 let hash: string;
 let honoursRanges: boolean;
+/** Files wait until the test lets them go; null: they come at once. */
+let held: Pending | null;
 
-function answer(request: IncomingMessage, response: ServerResponse): void {
+async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const { url = "", headers } = request;
   asked.push(`${url}${headers.range ? ` ${headers.range}` : ""}`);
   if (url.includes("gated") && headers.authorization !== "Bearer secret")
@@ -41,6 +44,7 @@ function answer(request: IncomingMessage, response: ServerResponse): void {
     }));
     return void response.end(JSON.stringify({ sha: COMMIT, siblings }));
   }
+  await held?.promise;
   const content = files.get(url.split("/").at(-1)!)!;
   const start = honoursRanges ? Number(/bytes=(\d+)-/.exec(headers.range ?? "")?.[1] ?? 0) : 0;
   const rest = content.slice(start);
@@ -58,7 +62,7 @@ const cutting = {
 };
 
 beforeEach(async () => {
-  [asked, cutAfter, cut, honoursRanges] = [[], Number.POSITIVE_INFINITY, null, true];
+  [asked, cutAfter, cut, honoursRanges, held] = [[], Number.POSITIVE_INFINITY, null, true, null];
   hash = createHash("sha256").update(weights).digest("hex");
   cache = mkdtempSync(join(tmpdir(), "hub-"));
   server = createServer(answer);
@@ -132,12 +136,20 @@ test.each([true, false])(
   },
 );
 
+test("a cache that holds the model whole need not be written to", async () => {
+  await openHub("hub:owner/model");
+  rmSync(join(cache, "owner", "model", "lock.sqlite"));
+  await openHub("hub:owner/model");
+  expect(readdirSync(join(cache, "owner", "model")).sort()).toEqual([COMMIT, "cached.json"]);
+});
+
 test("of two at once, one downloads the files, and the other waits for it", async () => {
   const notes: string[] = [];
-  const both = await Promise.all(
-    [1, 2].map(() => openHub("hub:owner/model", { onNote: (note: string) => notes.push(note) })),
-  );
-  for (const folder of both)
+  held = new Pending();
+  const both = [1, 2].map(() => openHub("hub:owner/model", { onNote: (note: string) => notes.push(note) }));
+  await until(() => expect(notes).toHaveLength(1));
+  held.resolve();
+  for (const folder of await Promise.all(both))
     expect(await folder.read("model.safetensors", 0, weights.length)).toEqual(weights);
   expect(asked.filter((url) => url.includes("model.safetensors"))).toHaveLength(1);
   expect(notes).toEqual([expect.stringMatching(/^owner\/model: waiting for another process .*lock\.sqlite/)]);
