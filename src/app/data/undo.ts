@@ -33,8 +33,9 @@ export class UndoList {
 
   /**
    * Says what was done, with a button that takes it back; the key `z` and the palette do the same. `undo` may be
-   * asynchronous, and offers nothing itself; while it cannot be done it throws why, and can be asked for again. Of changes with one `slot` only the
-   * last can be taken back: for what keeps much in memory, and lets go of it when it is `gone`.
+   * asynchronous, and offers nothing itself: the way back is not a change of its own. While it cannot be done it throws
+   * why, and can be asked for again. Of changes with one `slot` only the last can be taken back: for what keeps much in
+   * memory, and lets go of it when it is `gone`.
    */
   offer(label: string, undo: () => unknown, slot: string | null = null, gone: () => void = () => {}): void {
     const id = ++this.#made;
