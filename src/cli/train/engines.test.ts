@@ -134,4 +134,18 @@ describe("engines of gcopd train", () => {
     expect(log("out", "teacher")).toMatch(/^serves\nserves\n/);
     expect(weights("out")).toBe(weights("plain"));
   });
+
+  it("leave what they said where they end before the run begins, which goes on there", async () => {
+    const { ready, ...teacher } = await server("teacher");
+    const dead = { ready, minutes: 30, command: "echo no GPU here >&2; exit 3" };
+    const failed = await train(writeConfig({ engines: { teacher: dead } }), "out");
+    expect(failed).toMatchObject({
+      code: 1,
+      err: expect.stringContaining(`no GPU here; see ${inFolder("out")}`),
+    });
+    expect(log("out", "teacher")).toBe("no GPU here\n");
+    const mended = await train(writeConfig({ engines: { teacher: { ...teacher, ready } } }), "out");
+    expect(mended).toMatchObject({ code: 0 });
+    expect(log("out", "teacher")).toMatch(/^no GPU here\nserves\n/);
+  });
 });

@@ -215,8 +215,8 @@ async function trainInFolder(
   } finally {
     try {
       log.close();
-      // Under the lock: once it is given back, another process may work in the folder.
-      if (made !== undefined && !started) await removeMadeFolder(out, made);
+      // Under the lock: once it is given back, another process may work in the folder. What engines said stays there.
+      if (made !== undefined && !started && config.engines === undefined) await removeMadeFolder(out, made);
     } finally {
       unlock();
     }
