@@ -109,7 +109,7 @@ export const removeRun = (id: string): Promise<void> =>
 /** The run whose name is being written. */
 export const useNaming = create<{ id: string | null }>(() => ({ id: null }));
 
-/** Calls a run something else, where it is kept: here, or on the worker. */
+/** Calls a run something else, where it is kept: here, or by the worker. */
 export async function renameRun(id: string, title: string): Promise<void> {
   const before = getRuns().runs[id]?.title;
   const name = title.trim();

@@ -19,11 +19,7 @@ export const RUNS: readonly Action[] = [
     title: "Rename the shown run",
     group: "Train",
     words: "name title call",
-    blocked: () => {
-      const run = shownRun();
-      if (run === null) return "there is no run";
-      return run.where === "target" ? "a run on a target is known by its id" : null;
-    },
+    blocked: () => (shownRun() === null ? "there is no run" : null),
     run: () => useNaming.setState({ id: shownRun()!.id }),
   },
   {
