@@ -87,8 +87,17 @@ export async function trained(options: Options): Promise<RunEnd | "interrupted">
   const json = options.progress === "json";
   const { budget } = withBudget(options, config);
   const interrupt = listenForInterrupts();
+  const tell = json ? printed : describe;
+  let [isInStep, hasCheckpoint] = [false, false];
+  const onEvent = (event: TrainEvent): void => {
+    if (event.type === "step") isInStep = true;
+    if (event.type === "checkpoint" || (event.type === "start" && event.resumedFrom !== null))
+      hasCheckpoint = true;
+    tell(event);
+  };
   interrupt.first.addEventListener("abort", () => {
-    if (!options.plan) progress("gcopd: ending after this step; again ends at once");
+    if (!options.plan)
+      progress(`gcopd: ending ${isInStep ? "after this" : "before the first"} step; again ends at once`);
   });
   try {
     const ended = await runTraining({
@@ -101,7 +110,7 @@ export async function trained(options: Options): Promise<RunEnd | "interrupted">
       },
       configFile: options.config,
       out: options.out ?? "",
-      onEvent: json ? printed : describe,
+      onEvent,
       onWork: json ? atMostEvery(1_000, printedWorking) : howFar(working),
       onDownload:
         json && !options.plan
@@ -134,7 +143,8 @@ export async function trained(options: Options): Promise<RunEnd | "interrupted">
     progress(
       options.plan
         ? "gcopd: interrupted; nothing was written"
-        : "gcopd: interrupted inside a step; the same command goes on from the last checkpoint",
+        : `gcopd: interrupted ${isInStep ? "inside a" : "before the first"} step; ` +
+            `the same command ${hasCheckpoint ? "goes on from the last checkpoint" : "begins again"}`,
     );
     process.exitCode = interrupt.exitCode ?? 1;
     return "interrupted";

@@ -54,5 +54,5 @@ it("says what an interrupted command leaves on the disk", async () => {
   await other.append([{ n: 0 }]);
   other.close();
   expect(other.left).toBe(goesOn);
-  expect((await KeptLines.beside(undefined)).left).toBe("nothing was written");
+  expect((await KeptLines.beside(undefined)).left).toBe("what was printed is not whole");
 });

@@ -39,9 +39,10 @@ export class KeptLines {
     return new KeptLines((await isStream(out)) ? undefined : `${out}.part`);
   }
 
-  /** What an interrupted command leaves on the disk, in a phrase. */
+  /** What an interrupted command leaves, in a phrase. */
   get left(): string {
-    if (this.path === undefined || !isThere(this.path)) return "nothing was written";
+    if (this.path === undefined) return "what was printed is not whole";
+    if (!isThere(this.path)) return "nothing was written";
     return this.#goesOn ? `the same command goes on from ${this.path}` : `${this.path} is as it was before`;
   }
 
