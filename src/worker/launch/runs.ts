@@ -51,7 +51,11 @@ const WHOLE_FETCHED = /^\.fetched\.[0-9a-f]{12}\.part$/;
 const MOVING = "moving";
 
 /** What `gcopd train` writes that is worth bringing home, besides its checkpoints. */
-const RESULTS = ["config.json", "events.jsonl", "metrics.jsonl", "batch.jsonl", "student", "tokenizer"];
+const RESULTS = [
+  ...["config.json", "events.jsonl", "metrics.jsonl", "batch.jsonl", "student", "tokenizer"],
+  // What its engines said: a message may name it.
+  "engines",
+];
 
 export function attemptOf({ run, attempt }: RunRecord): Attempt {
   return { id: run.id, folder: run.folder, number: attempt };
