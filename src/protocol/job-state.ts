@@ -11,6 +11,9 @@ export const JOB_STATES = [
 ] as const;
 export type JobState = (typeof JOB_STATES)[number];
 
+/** Exit codes of a shell, and of the commands, after SIGHUP, SIGINT, SIGKILL and SIGTERM. */
+export const SIGNAL_EXIT_CODES: readonly number[] = [129, 130, 137, 143];
+
 /** States that only a new attempt leaves. */
 export const ENDED: readonly JobState[] = ["cancelled", "failed", "lost", "done"];
 /** States with a process, or with one about to be. */

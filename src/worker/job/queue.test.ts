@@ -1,5 +1,5 @@
 /** The life of jobs over HTTP, with real processes that stand for the command line. */
-import { readFileSync } from "node:fs";
+import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { Pending, until } from "../../../test/support/fake.ts";
@@ -85,6 +85,18 @@ describe("a job", () => {
       attempt: 2,
     });
     expect(await harness.job(id)).toMatchObject({ state: "done", attempt: 2, exit_code: 0, message: null });
+  });
+
+  it("that fails after it was asked to stop has failed, and says why", async () => {
+    const { path, hold } = harness.config({ steps: 4, holdAt: 1, failAt: 2, ignoreTerm: true });
+    const { id } = await harness.train(path);
+    await harness.untilJob(id, (job) => job.progress?.step === 1);
+    await harness.post(`/api/jobs/${id}/stop`);
+    await harness.events(id, undefined, ({ data }) => data.text === "asked to stop");
+    rmSync(hold);
+    expect(await harness.until(id, "failed")).toMatchObject({
+      ...{ exit_code: 1, message: "gcopd: config.json, lr: expected a number (exit code 1)" },
+    });
   });
 
   it("is neither resumed nor deleted again while it is being deleted", async () => {

@@ -1,4 +1,5 @@
 /** How a run ended: whether its job is to blame, and in words. */
+import { SIGNAL_EXIT_CODES } from "../../protocol/job-state.ts";
 import { isKill, type ProcessEnd } from "./launcher.ts";
 
 /**
@@ -8,8 +9,7 @@ import { isKill, type ProcessEnd } from "./launcher.ts";
 export function isInterruption(end: ProcessEnd): boolean {
   if (isKill(end)) return true;
   if (end.kind === "signal") return ["SIGINT", "SIGTERM", "SIGHUP"].includes(end.signal);
-  // The shell's way to say SIGHUP, SIGINT and SIGTERM, and the commands'.
-  return end.kind === "exit" && [129, 130, 143].includes(end.code);
+  return end.kind === "exit" && SIGNAL_EXIT_CODES.includes(end.code);
 }
 
 /** Why a run that was interrupted is gone, for its job's message. */

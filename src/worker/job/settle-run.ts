@@ -29,7 +29,7 @@ export function settleRun(context: RunContext, id: string, end: ProcessEnd, unre
     jobs.move(id, ACTIVE, "done", { ...ended, message: message(late) });
   } else if (end.kind === "exit" && end.code === BUDGET_EXIT_CODE) {
     jobs.move(id, ACTIVE, "cancelled", { ...ended, message: message(lastWords(folders, id, attempt)) });
-  } else if (state === "cancelling") {
+  } else if (state === "cancelling" && (end.kind !== "exit" || isInterruption(end))) {
     jobs.move(id, ACTIVE, "cancelled", { ...ended, message: message() });
   } else if (closing.aborted || isInterruption(end)) {
     const why = closing.aborted && !end.memory ? "stopped because the worker was closed" : interruption(end);

@@ -1,5 +1,6 @@
 /** A launched run in words, for the command line and the page. */
 import { BUDGET_EXIT_CODE } from "../../core/loop/budget.ts";
+import { SIGNAL_EXIT_CODES } from "../../protocol/job-state.ts";
 import type { RunStatus } from "./launcher.ts";
 import type { RunRecord } from "./run-record.ts";
 
@@ -69,12 +70,10 @@ export function inWords(
     case "ended":
       if (code === 0) return "done";
       if (code === BUDGET_EXIT_CODE) return `ended by its budget; ${resume} with a larger one continues it`;
+      if (code === null || !SIGNAL_EXIT_CODES.includes(code)) return `failed with exit code ${code}`;
       if (asked === "stop") return `stopped (exit code ${code})`;
       if (asked === "cancel") return `cancelled (exit code ${code})`;
-      // What a shell says of SIGINT, SIGKILL and SIGTERM.
-      if (code === 130 || code === 137 || code === 143)
-        return `ended by a signal, exit code ${code} (a time limit, a kill or a shutdown); ${resume} continues it`;
-      return `failed with exit code ${code}`;
+      return `ended by a signal, exit code ${code} (a time limit, a kill or a shutdown); ${resume} continues it`;
     case "lost":
       return asked === "cancel"
         ? "cancelled before it could leave its exit code"

@@ -15,6 +15,7 @@ it.each<[Partial<Launched>, string]>([
   [{ unreached: "box: it does not answer" }, "running"],
   [{ state: "ended", code: 0, asked: "stop" }, "done"],
   [{ state: "ended", code: 143, asked: "stop" }, "cancelled"],
+  [{ state: "ended", code: 1, asked: "stop" }, "failed"],
   [{ state: "ended", code: 143 }, "lost"],
   [{ state: "ended", code: 3 }, "cancelled"],
   [{ state: "ended", code: 1 }, "failed"],

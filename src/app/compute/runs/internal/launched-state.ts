@@ -1,10 +1,7 @@
 /** The state of a launched run in the page's words for runs. */
 import { BUDGET_EXIT_CODE } from "../../../../core/loop/budget.ts";
-import type { JobState } from "../../../../protocol/job-state.ts";
+import { type JobState, SIGNAL_EXIT_CODES } from "../../../../protocol/job-state.ts";
 import type { Launched } from "../worker-answers.ts";
-
-/** Exit codes of a shell for SIGINT, SIGKILL and SIGTERM: a time limit, a kill, a shutdown. */
-const SIGNALS = [130, 137, 143];
 
 /** Its state as it was last heard: a target that does not answer says nothing of it. */
 export function launchedState({ state, code, asked, submitted, doing }: Launched): JobState {
@@ -18,8 +15,9 @@ export function launchedState({ state, code, asked, submitted, doing }: Launched
       return asked === null ? "running" : "cancelling";
     case "ended":
       if (code === 0) return "done";
-      if (asked !== null || code === BUDGET_EXIT_CODE) return "cancelled";
-      return SIGNALS.includes(code ?? 0) ? "lost" : "failed";
+      if (code === BUDGET_EXIT_CODE) return "cancelled";
+      if (code === null || !SIGNAL_EXIT_CODES.includes(code)) return "failed";
+      return asked === null ? "lost" : "cancelled";
     case "lost":
     case "never":
       return asked === null ? "lost" : "cancelled";
