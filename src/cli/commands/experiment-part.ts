@@ -23,7 +23,7 @@ export function register(program: Command): void {
       // Whoever started it is gone: the next start takes over, as after any kill.
       const orphaned = () => process.exit(1);
       process.once("disconnect", orphaned);
-      // It may be gone already: nobody hears of that any more.
+      // Where it was gone before the line above, no event comes.
       if (!process.connected) orphaned();
       const end = await carriedOut(command, config, out);
       await new Promise<void>((sent) => process.send!(end, () => sent()));

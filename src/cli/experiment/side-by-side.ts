@@ -97,7 +97,7 @@ class Lanes {
 
   #stop(why: string): void {
     progress(`gcopd: ${why}`);
-    // Asked once more, a part would end within its step: that is for whoever asks twice.
+    // A second request would end a part inside its step: only a second interrupt may do that.
     if (!this.#stopped) for (const each of this.#running) each.stop();
     this.#stopped = true;
   }

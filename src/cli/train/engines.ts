@@ -102,7 +102,7 @@ async function launch(
   // A group of its own: a signal to this process's group leaves the engines to `end`.
   const process = spawn("sh", ["-c", GUARD, "sh", command], { detached: true });
   const gone = once(process, "close").finally(() => file.close());
-  // Nobody waits for one that cannot be started, which is told below.
+  // Nobody awaits the end of an engine that cannot be started: the error below reports it.
   gone.catch(() => undefined);
   const engine = { name, log, tail: "", process, gone };
   for (const stream of [process.stdout, process.stderr])

@@ -93,7 +93,7 @@ export async function fetchModel(
   options: BringOptions,
 ): Promise<void> {
   const { repository, revision } = name;
-  // Nothing is to be written: the cache may be another's, to be read alone.
+  // Nothing needs to be written, and the cache may be read-only.
   const note = await readNote(cache, repository);
   const isNamed = revision === commit || note.revisions[revision] === commit;
   if (isNamed && (await cached(cache, repository, note, commit)) !== null) return;

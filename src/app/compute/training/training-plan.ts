@@ -172,7 +172,7 @@ export function showTrainingPlan(): Promise<void> {
     const live = config?.environment !== undefined;
     if ((decision === null && !live) || trainingForm().where !== "page" || config === null) return null;
     const plan = await formPlan();
-    // The measuring would end that of a run which began meanwhile.
+    // Measuring now would end that of a run that has begun meanwhile.
     return isLatest() ? planTraining(plan) : null;
   });
 }

@@ -184,7 +184,7 @@ export class GamesService {
     if (of.played?.task !== task) {
       const { set } = this.#found({ environment: of.environment, task });
       await of.played?.in.close();
-      // It may have been closed meanwhile: nobody would close what is opened in it now.
+      // Of a session that was closed meanwhile, nobody would close what is opened now.
       this.#session(session);
       of.played = { task, in: set.open(task) };
     }

@@ -17,7 +17,7 @@ export interface SimulatorSessions {
 export class SimulatorEnvironment implements Environment {
   readonly #session = crypto.randomUUID();
   readonly #sessions: SimulatorSessions;
-  /** The last begin of a task; null where there is no session to close. */
+  /** The last request to begin a task; null where there is no session to close. */
   #begun: Promise<EnvironmentStart> | null = null;
   #renewing: ReturnType<typeof setInterval> | undefined;
 
@@ -29,7 +29,7 @@ export class SimulatorEnvironment implements Environment {
     const beginning = this.#sessions.reset(this.#session, task);
     this.#begun = beginning;
     const start = await beginning;
-    // Closed meanwhile: `close` waits for this.
+    // Closed meanwhile: `close` ends it, once this is answered.
     if (this.#begun === null) return start;
     // A person may think for long. Where it cannot be renewed, the next action says why.
     const renew = () => void this.#sessions.renew(this.#session).catch(() => undefined);
@@ -54,7 +54,7 @@ export class SimulatorEnvironment implements Environment {
     this.#begun = null;
     clearInterval(this.#renewing);
     this.#renewing = undefined;
-    // On its way, the closing could overtake the beginning.
+    // The request to close could overtake the one to begin.
     await begun.catch(() => undefined);
     await this.#sessions.close(this.#session).catch((error: unknown) => {
       if (!(error instanceof InputError)) throw error;
