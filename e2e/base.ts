@@ -1,5 +1,9 @@
-/** Playwright's `test` for every spec in Chromium: each page of each context is slowed down as GCOPD_CPU_THROTTLE says. */
+/**
+ * Playwright's `test` for every spec in Chromium: each page of each context is slowed down as GCOPD_CPU_THROTTLE says, and
+ * a test that fails says what its pages were at.
+ */
 import { expect, type Locator, type Page, test as playwright } from "@playwright/test";
+import { pagesState } from "./pages-state.ts";
 import { CPU_THROTTLE } from "./throttle.ts";
 
 async function slowDown(page: Page): Promise<void> {
@@ -7,7 +11,7 @@ async function slowDown(page: Page): Promise<void> {
   await devtools.send("Emulation.setCPUThrottlingRate", { rate: CPU_THROTTLE });
 }
 
-export const test = playwright.extend<object, { slowed: undefined }>({
+export const test = playwright.extend<{ told: undefined }, { slowed: undefined }>({
   slowed: [
     async ({ browser }, use) => {
       if (CPU_THROTTLE > 1)
@@ -18,6 +22,14 @@ export const test = playwright.extend<object, { slowed: undefined }>({
       await use(undefined);
     },
     { scope: "worker", auto: true },
+  ],
+  told: [
+    // The context is named so that it is closed after this.
+    async ({ browser, context: _ }, use, info) => {
+      await use(undefined);
+      if (info.status !== info.expectedStatus) console.log(await pagesState(browser));
+    },
+    { auto: true },
   ],
 });
 

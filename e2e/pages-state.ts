@@ -1,0 +1,63 @@
+/** What the pages of a failed test were at: for a hang that comes once in many runs. */
+import type { Browser, Page } from "@playwright/test";
+
+const PATIENCE_MS = 10_000;
+
+/** What is asked may be the very thing that hangs. */
+function inTime<T>(asked: Promise<T>): Promise<T | string> {
+  const late = new Promise<string>((resolve) => setTimeout(resolve, PATIENCE_MS, "no answer"));
+  return Promise.race([asked.catch((error: unknown) => String(error)), late]);
+}
+
+/** Runs in the page: the header's list of what is running, what is shown of a fault, and who waits for a lock. */
+async function inPage() {
+  const shown = (name: string) =>
+    [...document.querySelectorAll(`[data-testid="${name}"]`)].map(({ textContent }) => textContent);
+  const { held = [], pending = [] } = await navigator.locks.query();
+  const names = (locks: LockInfo[]) => locks.map(({ name, mode }) => `${name} (${mode})`);
+  return {
+    running: shown("at-work"),
+    notices: shown("notice"),
+    held: names(held),
+    waiting: names(pending),
+  };
+}
+
+/** Runs in a worker: whether the browser answers what models are read from and computed on. */
+async function inWorker(patience: number) {
+  const answers = (ask: () => Promise<unknown>): Promise<string> =>
+    Promise.race([
+      ask().then(() => "answers", String),
+      new Promise<string>((resolve) => setTimeout(resolve, patience, "no answer")),
+    ]);
+  const [gpu, files, database] = await Promise.all([
+    answers(async () => {
+      const device = await (await navigator.gpu.requestAdapter())!.requestDevice();
+      await device.queue.onSubmittedWorkDone();
+      device.destroy();
+    }),
+    answers(async () => {
+      const root = await navigator.storage.getDirectory();
+      for await (const handle of (await root.getDirectoryHandle("kept-files")).values())
+        await (await (handle as FileSystemFileHandle).getFile()).slice(0, 1).arrayBuffer();
+    }),
+    answers(() => indexedDB.databases()),
+  ]);
+  return { gpu, files, database };
+}
+
+async function stateOf(page: Page) {
+  const workers = await Promise.all(
+    page.workers().map(async (worker) => {
+      const name = worker.url().replace(/^.*\//, "");
+      return { name, state: await inTime(worker.evaluate(inWorker, PATIENCE_MS / 2)) };
+    }),
+  );
+  return { url: page.url(), page: await inTime(page.evaluate(inPage)), workers };
+}
+
+/** One of each page that is open in a browser. */
+export async function pagesState(browser: Browser): Promise<string> {
+  const pages = browser.contexts().flatMap((context) => context.pages());
+  return JSON.stringify(await Promise.all(pages.map(stateOf)), null, 2);
+}
