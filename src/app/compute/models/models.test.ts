@@ -264,6 +264,39 @@ describe("opening a folder", () => {
     expect(getUi().modelLoading).toEqual({ teacher: undefined, student: undefined });
   });
 
+  it("goes on where another device is chosen, with what waits behind it and its way back", async () => {
+    hold("mine");
+    const opening = models.open("student", folder("mine"));
+    await until(() => expect(loaded).toEqual(["mine f32"]));
+    const next = models.ensure("teacher");
+    held.delete("mine");
+    // One whose device is still looked for is left, too.
+    const choosing = [models.chooseDevice("cpu"), models.chooseDevice("webgpu-f32")];
+    workers[2]!.device!.resolve();
+    await Promise.all([opening, next, ...choosing]);
+    expect(loaded).toEqual(["mine f32", "mine f32", "sample/teacher f32"]);
+    expect([shown("student"), shown("teacher")]).toEqual(["mine", "sample/teacher"]);
+    expect(workers.map(({ ended }) => ended)).toEqual([1, 1, 0]);
+    await undoList.undoLast();
+    expect(chosen("student")).toBeUndefined();
+  });
+
+  it("an undo that opens a model goes on where another device is chosen: a further undo works", async () => {
+    await models.open("student", folder("mine"));
+    await models.open("teacher", folder("first"));
+    await models.open("teacher", folder("second"));
+    hold("first");
+    const undone = undoList.undoLast();
+    await until(() => expect(loaded).toHaveLength(4));
+    held.delete("first");
+    const choosing = models.chooseDevice("cpu");
+    workers[1]!.device!.resolve();
+    await Promise.all([undone, choosing]);
+    expect(shown("teacher")).toBe("first");
+    await undoList.undoLast();
+    expect(chosen("student")).toBeUndefined();
+  });
+
   it("what is chosen while a model is being opened is what is open in the end", async () => {
     const teacher = hold("sample/teacher");
     const opening = models.ensure("teacher");

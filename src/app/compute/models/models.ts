@@ -48,6 +48,15 @@ export const useStudentRun = create<{ id: string | null; steps: number }>(() => 
 /** Each role's model of the user's own, also while it waits to be opened on the device; null where it has none. */
 export const useOwnModels = create<Record<Role, Opened | null>>(() => ({ teacher: null, student: null }));
 
+/** A compute worker from the moment that it is asked for. */
+interface Compute {
+  client: ComputeClient;
+  started: Promise<ComputeClient>;
+  /** Resolves to null when it is ended for one on another device, where what it was asked for can be asked for again. */
+  left: Promise<null>;
+  leave: () => void;
+}
+
 /** Milliseconds that a model has to stop by itself. */
 const GRACE_MS = 1500;
 
@@ -68,7 +77,7 @@ export class Models {
   #before: Partial<Record<Role, { opened: Opened | null; goBack: () => Promise<void> }>> = {};
   /** The tokenizers that the workers have. */
   #tokenizers: RoleTexts | null = null;
-  #compute: { client: ComputeClient; started: Promise<ComputeClient> } | null = null;
+  #compute: Compute | null = null;
   /** That of the trained student, while it is kept. */
   #keeping: FolderToCome | null = null;
   /** A student of the visit before may be on its way: no model is read before it is here. */
@@ -82,12 +91,25 @@ export class Models {
 
   constructor(private readonly clients: typeof page) {}
 
-  worker(): Promise<ComputeClient> {
-    if (this.#compute !== null) return this.#compute.started;
+  async worker(): Promise<ComputeClient> {
+    return (await this.#started()).client;
+  }
+
+  /** The worker once its device is open; the one in its place where it is left meanwhile. */
+  async #started(): Promise<Compute> {
+    this.#compute ??= this.#asked();
+    const compute = this.#compute;
+    const client = await Promise.race([compute.started, compute.left]);
+    return client === null ? this.#started() : compute;
+  }
+
+  #asked(): Compute {
     const client = this.clients.startCompute();
-    const started = this.#start(client);
-    this.#compute = { client, started };
-    return started;
+    let leave = (): void => {};
+    const left = new Promise<null>((resolve) => {
+      leave = () => resolve(null);
+    });
+    return { client, started: this.#start(client), left, leave };
   }
 
   async #start(client: ComputeClient): Promise<ComputeClient> {
@@ -112,11 +134,15 @@ export class Models {
 
   /** Ends the compute worker at once, whatever it does. Folders stay; models are opened again when they are needed. */
   endWorker(): void {
-    const ended = this.#compute;
-    this.#compute = null;
     // What the ended worker was asked for never answers.
     this.#turns = new Turns();
     this.#before = {};
+    this.#end();
+  }
+
+  #end(): void {
+    const ended = this.#compute;
+    this.#compute = null;
     this.#keeping?.giveUp(new InputError("the compute worker ended while the student was being kept"));
     setUi({ models: { teacher: null, student: null }, modelLoading: {} });
     ended?.client.end();
@@ -146,11 +172,16 @@ export class Models {
     return true;
   }
 
-  /** Takes another device; models are opened there when they are needed. While a model is at work, the device stays. */
+  /**
+   * Takes another device. Models are opened there when they are needed; one that was being opened is opened there at once.
+   * While a model is at work, the device stays.
+   */
   async chooseDevice(kind: ComputeChoice): Promise<void> {
     if (isModelAtWork() || (kind === this.#device && this.#compute !== null)) return;
     this.#device = kind;
-    this.endWorker();
+    const before = this.#compute;
+    this.#end();
+    before?.leave();
     try {
       await this.worker();
     } catch (error) {
@@ -275,7 +306,7 @@ export class Models {
 
   async #openIfNeeded(role: Role): Promise<ComputeClient> {
     await this.ensureTokenizers();
-    const client = await this.worker();
+    const { client, left } = await this.#started();
     if (getUi().models[role] !== null) return client;
     let underWay = true;
     const loading = (done: number, total: number): void => {
@@ -290,12 +321,15 @@ export class Models {
       await this.#restoring;
       const [wanted, { weights }] = [this.#folders[role] ?? this.#shipped, memory()];
       const opened = await this.#folderOf(role);
-      const { info, steps } = await client.api.load(
+      const loaded = client.api.load(
         role,
         opened.folder,
         { weights, passes: memory().passes[role] },
         Comlink.proxy(({ done, total }) => loading(done, total)),
       );
+      const answer = await Promise.race([loaded, left]);
+      if (answer === null) return this.#openIfNeeded(role);
+      const { info, steps } = answer;
       // Another one, or another format, may have been chosen meanwhile.
       const isWanted = wanted === (this.#folders[role] ?? this.#shipped);
       if (!isWanted || (role === "teacher" && weights !== memory().weights)) return this.#openIfNeeded(role);
