@@ -53,7 +53,7 @@ const eventSchema = z.custom<TrainEvent>(
 function eventText(line: string): string | null {
   try {
     const event = eventSchema.safeParse(JSON.parse(line));
-    return event.success ? (describeEvent(event.data) ?? null) : line;
+    return event.success ? describeEvent(event.data, "gcopd launch resume") : line;
   } catch {
     return line === "" ? null : line;
   }

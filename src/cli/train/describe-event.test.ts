@@ -39,6 +39,12 @@ it("tells episodes that the replayed reference left no turn from those that brok
   );
 });
 
+it("says what lets a stopped run go on", () => {
+  const event = { type: "stopped", step: 3, steps: 5, seconds: 1 } as const;
+  expect(describeEvent(event)).toBe("stopped after step 3 of 5; the same command goes on from here");
+  expect(describeEvent(event, "gcopd launch resume")).toContain("; gcopd launch resume goes on from here");
+});
+
 it("says of a watched decision when its number is of the whole response", () => {
   const decision = {
     episode: "e",

@@ -22,8 +22,12 @@ function modelWords(teacher: EngineInfo | null, student: EngineInfo): string {
   return `${words}${own ? "" : " parameters"} ${parameters}, on ${device} (${adapter}), ${dtype}`;
 }
 
-/** One line for a person, or null for events that say nothing new on a terminal. */
-export function describeEvent(event: TrainEvent): string | null {
+/**
+ * One line for a person, or null for events that say nothing new on a terminal.
+ *
+ * @param resume what lets a stopped run go on
+ */
+export function describeEvent(event: TrainEvent, resume = "the same command"): string | null {
   switch (event.type) {
     case "start": {
       const { method, units, unit, steps, teacher, student, parent, resumedFrom } = event;
@@ -120,7 +124,7 @@ export function describeEvent(event: TrainEvent): string | null {
     case "stopped":
       if (event.budget !== undefined)
         return `ended by its budget after step ${event.step} of ${event.steps}: ${spentWords(event.budget)}; with a larger budget it goes on from here`;
-      return `stopped after step ${event.step} of ${event.steps}; the same command goes on from here`;
+      return `stopped after step ${event.step} of ${event.steps}; ${resume} goes on from here`;
     case "done":
       return `done after step ${event.step}`;
     case "epoch": {
