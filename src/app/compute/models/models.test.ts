@@ -244,6 +244,26 @@ describe("opening a folder", () => {
     });
   });
 
+  it("one that does not answer within 1.5 seconds of a stop is ended with its worker, and what waits behind it goes on", async () => {
+    hold("stuck");
+    const opening = models.open("student", folder("stuck"));
+    await until(() => expect(loaded).toEqual(["stuck f32"]));
+    const next = models.ensure("teacher");
+    vi.useFakeTimers();
+    getUi().modelLoading.student!.cancel!();
+    await vi.advanceTimersByTimeAsync(1500);
+    vi.useRealTimers();
+    await opening;
+    expect(workers[0]!.client.api.abort).toHaveBeenCalledOnce();
+    expect(workers[0]!.ended).toBe(1);
+    expect(models.opened("student")).toBeNull();
+    expect(getUi().notice).toMatchObject({ text: "Opening the student was stopped: the one before stays." });
+    await until(() => expect(workers).toHaveLength(2));
+    workers[1]!.device!.resolve();
+    await next;
+    expect([shown("teacher"), getUi().modelLoading.student]).toEqual(["sample/teacher", undefined]);
+  });
+
   it("while a model is at work, none is opened, and the one that is open stays open", async () => {
     await models.ensure("teacher");
     setUi({ playing: { label: "", stopping: false } });

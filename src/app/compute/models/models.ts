@@ -161,14 +161,15 @@ export class Models {
    * Asks what computes to stop, and ends its worker where it has not in time, once a student is kept that is written there.
    *
    * @param goesOn whether what was to be stopped is still at it
+   * @param end ends the worker
    * @returns true where the worker was ended: what it was asked for never answers then
    */
-  async stopWork(goesOn: () => boolean): Promise<boolean> {
+  async stopWork(goesOn: () => boolean, end = (): void => this.endWorker()): Promise<boolean> {
     void this.worker().then(({ api }) => api.abort());
     await new Promise((resolve) => setTimeout(resolve, GRACE_MS));
     if (goesOn()) await this.#keeping?.folder.catch(() => undefined);
     if (!goesOn()) return false;
-    this.endWorker();
+    end();
     return true;
   }
 
@@ -309,27 +310,27 @@ export class Models {
     const { client, left } = await this.#started();
     if (getUi().models[role] !== null) return client;
     let underWay = true;
+    let giveUp = (): void => {};
+    const stopped = new Promise<never>((_, reject) => {
+      giveUp = () => reject(new DOMException("the opening was stopped", "AbortError"));
+    });
+    stopped.catch(() => undefined);
+    const end = (): void => {
+      this.#end();
+      giveUp();
+    };
     const loading = (done: number, total: number): void => {
       // The last words of a worker may arrive after its answer.
       if (!underWay) return;
-      const cancel = (): void => void client.api.abort();
+      const cancel = (): void => void this.stopWork(() => underWay, end);
       const shown = { label: `Opening the ${role}`, done, total, unit: "bytes", cancel };
       setUi((ui) => ({ modelLoading: { ...ui.modelLoading, [role]: shown } }));
     };
     loading(0, 0);
     try {
-      await this.#restoring;
-      const [wanted, { weights }] = [this.#folders[role] ?? this.#shipped, memory()];
-      const opened = await this.#folderOf(role);
-      const loaded = client.api.load(
-        role,
-        opened.folder,
-        { weights, passes: memory().passes[role] },
-        Comlink.proxy(({ done, total }) => loading(done, total)),
-      );
-      const answer = await Promise.race([loaded, left]);
-      if (answer === null) return this.#openIfNeeded(role);
-      const { info, steps } = answer;
+      const loaded = await Promise.race([this.#load(role, client, loading), left, stopped]);
+      if (loaded === null) return this.#openIfNeeded(role);
+      const { wanted, opened, weights, info, steps } = loaded;
       // Another one, or another format, may have been chosen meanwhile.
       const isWanted = wanted === (this.#folders[role] ?? this.#shipped);
       if (!isWanted || (role === "teacher" && weights !== memory().weights)) return this.#openIfNeeded(role);
@@ -341,6 +342,16 @@ export class Models {
       underWay = false;
       setUi((ui) => ({ modelLoading: { ...ui.modelLoading, [role]: undefined } }));
     }
+  }
+
+  /** Has a worker open what is the role's model now. */
+  async #load(role: Role, { api }: ComputeClient, onWork: (done: number, total: number) => void) {
+    await this.#restoring;
+    const [wanted, { weights }] = [this.#folders[role] ?? this.#shipped, memory()];
+    const opened = await this.#folderOf(role);
+    const told = Comlink.proxy(({ done, total }: { done: number; total: number }) => onWork(done, total));
+    const loaded = await api.load(role, opened.folder, { weights, passes: memory().passes[role] }, told);
+    return { wanted, opened, weights, ...loaded };
   }
 
   /** Closes the teacher where a run has no use for it; it is opened again when it is needed. */
