@@ -4,6 +4,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { scoreOutputSchema } from "../src/core/record/schema.ts";
+import { holdAt } from "./compute-worker.ts";
 import { OWN_FILES } from "./own-files.ts";
 import { modelFolder, withOtherLetters, withThoughtToken } from "./own-model.ts";
 import { checkBothThemes, openOwnTokens, scoreOwn } from "./own-tokens.ts";
@@ -54,6 +55,36 @@ test("a run says before it starts that teacher and student read other tokens", a
   await expect(page.getByTestId("run-message")).toContainText(
     "the teacher reads other tokens than the student, and a run needs the same",
   );
+});
+
+/** Its opening does not answer. */
+async function openHeldTeacher(page: Page): Promise<void> {
+  await holdAt(page, { at: { call: "load" } });
+  await visit(page, sampleHash("training", "melt|12|easy"));
+  await page.getByTestId("pick-teacher-folder").setInputFiles(await modelFolder("models/qwen3-a"));
+  await expect(page.getByTestId("at-work")).toContainText("Opening the teacher");
+}
+
+test("an opening that does not answer ends with Cancel, and the next one opens", async ({ page }) => {
+  await openHeldTeacher(page);
+  const atWork = page.getByTestId("at-work");
+  await atWork.locator("summary").click();
+  await atWork.getByRole("button", { name: "Cancel: Opening the teacher" }).click();
+  await expect(page.getByTestId("notice")).toContainText(
+    "Opening the teacher was stopped: the one before stays.",
+  );
+  await expect(page.getByTestId("model-teacher")).toContainText("the sample’s");
+  await expect(atWork).toHaveCount(0);
+  await page.getByTestId("pick-teacher-folder").setInputFiles(await modelFolder("models/qwen3-a"));
+  await expect(page.getByTestId("model-teacher")).toContainText("qwen3-a, your own");
+});
+
+test("an opening goes on on the device that is chosen meanwhile", async ({ page }) => {
+  await openHeldTeacher(page);
+  await page.getByTestId("device").selectOption("cpu");
+  await expect(page.getByTestId("model-teacher")).toContainText("qwen3-a, your own");
+  await expect(page.getByTestId("notice")).toContainText("The teacher is now qwen3-a.");
+  await expect(page.getByTestId("at-work")).toHaveCount(0);
 });
 
 test("a model without a tokenizer is opened only with the one that the user names", async ({ page }) => {
