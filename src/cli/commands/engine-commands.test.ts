@@ -11,6 +11,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { PassThrough } from "node:stream";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { buildCli, runCli, startCli } from "../../../test/support/cli.ts";
 import { modelFixture, readGolden } from "../../../test/support/golden.ts";
@@ -64,6 +65,18 @@ const onQwenA = (input: string) => [
   ...["--model", QWEN_A, "--in", input, "--out", join(folder, "out")],
   ...CPU,
 ];
+
+it.each(["score", "step"])("%s that waits for standard input ends with Ctrl-C", async (command) => {
+  const stdin = new PassThrough();
+  const reads = vi.spyOn(process, "stdin", "get").mockReturnValue(stdin as never);
+  onTestFinished(() => vi.restoreAllMocks());
+  const ended = runCli(command, ...onQwenA("-"));
+  await vi.waitFor(() => expect(reads).toHaveBeenCalled(), 60_000);
+  process.emit("SIGINT", "SIGINT");
+  const { code, err } = await ended;
+  expect(code, err).toBe(130);
+  expect(err).toContain("gcopd: interrupted: ");
+});
 
 describe("score", () => {
   // The composite's golden values are those of its bf16 weights, in a file of their own.

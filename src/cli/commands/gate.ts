@@ -251,7 +251,7 @@ async function chosenLines(
 ): Promise<RecordLine<OptimalActions>[]> {
   const file = fileLabel(optimal);
   const lines: RecordLine<OptimalActions>[] = [];
-  for await (const line of readRecords(openBytes(optimal), { file, kind: "optimal", signal }))
+  for await (const line of readRecords(openBytes(optimal, signal), { file, kind: "optimal", signal }))
     lines.push(line);
   if (lines.length === 0) throw new InputError("holds no records", { file });
   return gateOrder(lines, seed, limit).sort((a, b) => a.line - b.line);

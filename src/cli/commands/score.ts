@@ -292,7 +292,11 @@ async function longest(
   if (path === "-") return { longestSequence: 4096, longestResponse: 512 };
   let [longestSequence, longestResponse, allTokens] = [0, 0, 0];
   const file = fileLabel(path);
-  for await (const { record, line } of readRecords(openBytes(path), { file, kind: "score-input", signal })) {
+  for await (const { record, line } of readRecords(openBytes(path, signal), {
+    file,
+    kind: "score-input",
+    signal,
+  })) {
     checkIds(record, limits, { file, line });
     const length = record.prompt_ids.length + record.response_ids.length;
     allTokens += length;
@@ -339,7 +343,11 @@ async function* scored(
     yield record;
   }
   report.resumed(before);
-  for await (const { record, line } of readRecords(openBytes(path), { file, kind: "score-input", signal })) {
+  for await (const { record, line } of readRecords(openBytes(path, signal), {
+    file,
+    kind: "score-input",
+    signal,
+  })) {
     checkIds(record, limits(), { file, line });
     if (lines < before) {
       lines++;

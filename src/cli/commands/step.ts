@@ -82,6 +82,7 @@ async function run(options: Options): Promise<void> {
     const items = await readItems(options.in, {
       vocabulary: config.vocabularySize,
       maxPositions: config.maxPositions,
+      signal,
     });
     const sizes = itemSizes(items);
     const opened = await openCompute({ device, compute, cards, onNote: progress });
@@ -131,11 +132,11 @@ function itemSizes(items: readonly TrainItem[]): Pick<WorkloadSizes, keyof RunLe
 /** The batch with its weights. Decisions of one episode are numbered in the order of their lines. */
 async function readItems(
   path: string,
-  limits: { vocabulary: number; maxPositions: number },
+  { signal, ...limits }: { vocabulary: number; maxPositions: number; signal: AbortSignal },
 ): Promise<TrainItem[]> {
   const file = fileLabel(path);
   const records: StepInput[] = [];
-  for await (const { record, line } of readRecords(openBytes(path), { file, kind: "step-input" })) {
+  for await (const { record, line } of readRecords(openBytes(path, signal), { file, kind: "step-input" })) {
     checkIds(record, limits, { file, line });
     records.push(record);
   }

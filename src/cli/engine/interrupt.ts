@@ -16,12 +16,16 @@ export interface Interrupt {
   release(): void;
 }
 
-/** Takes SIGINT and SIGTERM until `release`: nobody else ends the process meanwhile. */
+/**
+ * Takes SIGINT and SIGTERM until `release`: nobody else ends the process meanwhile. A third Ctrl-C does, for work that heeds
+ * neither signal: a device that hangs, a server that does not answer. Whoever sends SIGTERM kills such a process itself.
+ */
 export function listenForInterrupts(): Interrupt {
   const first = new AbortController();
   const second = new AbortController();
   let exitCode: number | null = null;
   const onSignal = (name: Name) => {
+    if (name === "SIGINT" && second.signal.aborted) process.exit(exitCode ?? CODES.SIGINT);
     const aborted = first.signal.aborted ? second : first;
     exitCode ??= CODES[name];
     aborted.abort(new Error(`interrupted by ${name}`));
