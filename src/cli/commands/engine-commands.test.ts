@@ -69,7 +69,7 @@ const onQwenA = (input: string) => [
 it.each(["score", "step"])("%s that waits for standard input ends with Ctrl-C", async (command) => {
   const stdin = new PassThrough();
   const reads = vi.spyOn(process, "stdin", "get").mockReturnValue(stdin as never);
-  onTestFinished(() => vi.restoreAllMocks());
+  onTestFinished(() => void vi.restoreAllMocks());
   const ended = runCli(command, ...onQwenA("-"));
   await vi.waitFor(() => expect(reads).toHaveBeenCalled(), 60_000);
   process.emit("SIGINT", "SIGINT");

@@ -61,7 +61,7 @@ export function podShell(
 ): Shell {
   return {
     place,
-    async exec(args, { input, into }: Streams = {}) {
+    async exec(args, { input, into, limit }: Streams = {}) {
       const pod = await ready();
       const text = input !== undefined && "text" in input ? input.text : "";
       const path = input !== undefined && "file" in input ? input.file : null;
@@ -90,6 +90,7 @@ export function podShell(
         const answer = await collect("kubectl", [...at(cluster), ...words], {
           input: { stream: stdin },
           into: out,
+          ...(limit && { limit }),
         });
         const code = out.code();
         if (code === null)

@@ -15,7 +15,7 @@ import { describe, expect, it } from "vitest";
 import { CONTRACT, TestRun } from "../../../test/support/launch-contract.ts";
 import { at, inLaunchFolders, PLACES, START } from "../../../test/support/launch-places.ts";
 import { processLauncher } from "./process.ts";
-import { quoted, thisMachine } from "./shell.ts";
+import { quoted, type Shell, script, thisMachine, Unreachable } from "./shell.ts";
 import { sshProblem } from "./ssh.ts";
 
 inLaunchFolders();
@@ -252,6 +252,24 @@ it.each(["stop", "cancel"] as const)("what is asked to %s before it began does n
   await run.submit();
   expect(await run.ended()).toMatchObject({ state: "ended", code: 143, asked: what, text: "" });
   expect(run.begun()).toEqual([]);
+});
+
+it("a question that hangs is given up, with what it started; every script has such a limit", async () => {
+  const limits: unknown[] = [];
+  const shell: Shell = {
+    place: "host",
+    exec(args, streams) {
+      limits.push(streams?.limit);
+      return thisMachine.exec(args, { ...streams, limit: { ms: 200, place: "host" } });
+    },
+  };
+  const asked = script(shell, "sleep 30 & wait");
+  await expect(asked).rejects.toThrow("host: no answer within");
+  await expect(asked).rejects.toBeInstanceOf(Unreachable);
+  expect(limits).toEqual([{ ms: 300_000, place: "host" }]);
+  expect(await thisMachine.exec(["echo", "soon"], { limit: { ms: 60_000, place: "" } })).toMatchObject({
+    code: 0,
+  });
 });
 
 it("an answer that the script did not give is refused", async () => {

@@ -4,6 +4,7 @@ import { createReadStream } from "node:fs";
 import type { Readable, Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { InputError } from "../../core/errors.ts";
+import { countOf } from "../../core/plural.ts";
 import { fileError } from "../../node/file-error.ts";
 
 /** Stands before what is meant for us: a login may print text of its own. */
@@ -23,6 +24,8 @@ export interface Streams {
   input?: { text: string } | { file: string } | { until: AbortSignal } | { stream: Readable };
   /** Takes standard output as it comes; else it is in the answer. */
   into?: Writable;
+  /** The program is ended where it takes longer, in milliseconds; `place` is named then. */
+  limit?: { ms: number; place: string };
 }
 
 export interface Shell {
@@ -32,9 +35,13 @@ export interface Shell {
   exec(args: readonly string[], streams?: Streams): Promise<Answer>;
 }
 
-/** `sh -s`: runs a script with arguments. */
+/** A question that is not answered by then hangs there: on a file system that stalls, or a device that does not answer. */
+const PATIENCE_MS = 5 * 60_000;
+
+/** `sh -s`: runs a short script with arguments. @throws Unreachable after five minutes, too */
 export function script(shell: Shell, text: string, ...args: string[]): Promise<Answer> {
-  return shell.exec(["sh", "-s", "--", ...args], { input: { text } });
+  const limit = { ms: PATIENCE_MS, place: shell.place };
+  return shell.exec(["sh", "-s", "--", ...args], { input: { text }, limit });
 }
 
 export const thisMachine: Shell = {
@@ -49,11 +56,11 @@ export function quoted(word: string): string {
   return `'${word.replaceAll("'", "'\\''")}'`;
 }
 
-/** Runs a program of this machine to its end. */
+/** Runs a program of this machine to its end. @throws Unreachable at its limit */
 export async function collect(
   program: string,
   args: readonly string[],
-  { input, into }: Streams = {},
+  { input, into, limit }: Streams = {},
 ): Promise<Answer> {
   // The token of the worker's API is nothing for other programs.
   const { GCOPD_TOKEN: _token, ...env } = process.env;
@@ -74,9 +81,28 @@ export async function collect(
   else child.stdout.pipe(into);
   // Heard of once the program is over: nothing of it is left running.
   sent.catch(() => undefined);
-  const code = await ended;
-  await sent;
-  return { code, out: Buffer.concat(out), err: err.trim() };
+  const late = limit === undefined ? null : lateness(limit);
+  try {
+    const code = await Promise.race([ended, ...(late === null ? [] : [late.over])]);
+    await sent;
+    return { code, out: Buffer.concat(out), err: err.trim() };
+  } catch (error) {
+    child.kill("SIGKILL");
+    // What it started may hold them.
+    for (const stream of child.stdio) stream?.destroy();
+    throw error;
+  } finally {
+    late?.forget();
+  }
+}
+
+function lateness({ ms, place }: { ms: number; place: string }) {
+  let timer: NodeJS.Timeout | undefined;
+  const over = new Promise<never>((_, reject) => {
+    const text = `${place}: no answer within ${countOf(Math.round(ms / 60_000), "minute")}: what was asked hangs there`;
+    timer = setTimeout(() => reject(new Unreachable(text)), ms);
+  });
+  return { over, forget: () => clearTimeout(timer) };
 }
 
 async function send(input: Streams["input"], child: ChildProcessWithoutNullStreams): Promise<void> {
