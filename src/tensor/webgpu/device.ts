@@ -4,6 +4,7 @@
  */
 
 import { DeviceError } from "../../core/errors.ts";
+import { raceAgainst } from "../../core/race-against.ts";
 
 /** The WebGPU flags used here, as the specification numbers them: nothing depends on globals that Node lacks. */
 export const USAGE = {
@@ -177,7 +178,7 @@ export class DeviceHealth {
   private lossError: Error | undefined;
   private disposed = false;
   private uncaptured: DeviceError | undefined;
-  private readonly lost: Promise<never>;
+  private readonly orLost: <R>(work: Promise<R>) => Promise<R>;
   /** Errors found so far: what was made before the last one may be invalid. */
   faults = 0;
   /** The last error that any caller found. */
@@ -187,7 +188,7 @@ export class DeviceHealth {
     private readonly device: GPUDevice,
     private readonly describe: () => string,
   ) {
-    this.lost = device.lost.then((info) => {
+    const lost: Promise<never> = device.lost.then((info) => {
       // Dawn in Node keeps a device that has a handler for ever, with all that was made on it and all that handler reaches.
       device.onuncapturederror = null;
       this.lossError ??= this.disposed
@@ -198,7 +199,7 @@ export class DeviceHealth {
           );
       throw this.lossError;
     });
-    this.lost.catch(() => {});
+    this.orLost = raceAgainst(lost);
     device.onuncapturederror = (event) => {
       event.preventDefault?.();
       this.uncaptured ??= this.explain(event.error);
@@ -215,10 +216,10 @@ export class DeviceHealth {
   /** Rejects as soon as the device is lost, whatever `work` does then. */
   async until<R>(work: Promise<R>): Promise<R> {
     try {
-      return await Promise.race([work, this.lost]);
+      return await this.orLost(work);
     } catch (error) {
       // A loss makes pending work fail first with a message that hides the reason.
-      await Promise.race([this.lost, new Promise((resolve) => setTimeout(resolve, 20))]);
+      await this.orLost(new Promise((resolve) => setTimeout(resolve, 20)));
       throw error;
     }
   }

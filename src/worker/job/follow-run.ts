@@ -1,6 +1,7 @@
 /** Following a run to its end, through every fault: its output becomes events. */
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { raceAgainst } from "../../core/race-against.ts";
 import { type JobProcess, OUTPUT_FILE } from "./launcher.ts";
 import { readLines, toEvent } from "./output.ts";
 import { reasonOf } from "./reason.ts";
@@ -37,6 +38,7 @@ export async function followRun(
   attempt.run = begun.run;
   let end = begun.run === null ? begun.end : null;
   let noted = false;
+  const orEnded = begun.run === null ? null : raceAgainst(begun.run.ended);
   for (let reads = 1; ; ) {
     const final = end !== null;
     attempt.over = final;
@@ -62,7 +64,7 @@ export async function followRun(
     }
     looked();
     const pause = sleep(pauseMs, null);
-    end ??= begun.run === null ? await pause : await Promise.race([begun.run.ended, pause]);
+    end ??= await (orEnded === null ? pause : orEnded(pause));
     if (final) await pause;
   }
 }

@@ -1,0 +1,23 @@
+/**
+ * Races pieces of work against one promise that outlives them. `Promise.race` would leave something on that promise for each
+ * race, with its result, for as long as it lives: some 300 bytes, and a long run waits for its device millions of times.
+ *
+ * @returns settles as the work does, or as `lasting` where that comes first
+ */
+export function raceAgainst<L>(lasting: Promise<L>): <R>(work: Promise<R>) => Promise<R | L> {
+  let isSettled = false;
+  const lost = new Set<() => void>();
+  const settle = (): void => {
+    isSettled = true;
+    for (const lose of lost) lose();
+    lost.clear();
+  };
+  lasting.then(settle, settle);
+  return (work) =>
+    new Promise((resolve, reject) => {
+      const lose = () => resolve(lasting);
+      if (isSettled) return lose();
+      lost.add(lose);
+      work.then(resolve, reject).finally(() => lost.delete(lose));
+    });
+}
