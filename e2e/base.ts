@@ -3,7 +3,7 @@
  * a test that fails says what its pages were at.
  */
 import { expect, type Locator, type Page, test as playwright } from "@playwright/test";
-import { pagesState } from "./pages-state.ts";
+import { keepUnanswered, pagesState } from "./pages-state.ts";
 import { CPU_THROTTLE } from "./throttle.ts";
 
 async function slowDown(page: Page): Promise<void> {
@@ -24,8 +24,8 @@ export const test = playwright.extend<{ told: undefined }, { slowed: undefined }
     { scope: "worker", auto: true },
   ],
   told: [
-    // The context is named so that it is closed after this.
-    async ({ browser, context: _ }, use, info) => {
+    async ({ browser, context }, use, info) => {
+      await context.addInitScript(keepUnanswered);
       await use(undefined);
       if (info.status !== info.expectedStatus) console.log(await pagesState(browser));
     },

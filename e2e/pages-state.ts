@@ -9,14 +9,37 @@ function inTime<T>(asked: Promise<T>): Promise<T | string> {
   return Promise.race([asked.catch((error: unknown) => String(error)), late]);
 }
 
-/** Runs in the page: the header's list of what is running, what is shown of a fault, and who waits for a lock. */
+/** Runs before the page's scripts: keeps what its workers were asked and have not answered. */
+export function keepUnanswered(): void {
+  const unanswered = new Map<string, string>();
+  const heard = new WeakSet<Worker>();
+  Object.assign(globalThis, { unanswered });
+  const post = Worker.prototype.postMessage;
+  Worker.prototype.postMessage = function (message?: { id?: string; path?: string[] }, ...rest: never[]) {
+    if (message?.id !== undefined && message.path !== undefined) {
+      unanswered.set(message.id, message.path.join("."));
+      if (!heard.has(this)) this.addEventListener("message", ({ data }) => unanswered.delete(data?.id));
+      heard.add(this);
+    }
+    post.call(this, message, ...rest);
+  };
+}
+
+/**
+ * Runs in the page: the header's list of what is running and how far it is, what the workers have not answered, what is
+ * shown of a fault, and who waits for a lock.
+ */
 async function inPage() {
+  const { unanswered } = globalThis as unknown as { unanswered?: Map<string, string> };
+  const progress = [...document.querySelectorAll<HTMLProgressElement>('[data-testid="at-work"] progress')];
   const shown = (name: string) =>
     [...document.querySelectorAll(`[data-testid="${name}"]`)].map(({ textContent }) => textContent);
   const { held = [], pending = [] } = await navigator.locks.query();
   const names = (locks: LockInfo[]) => locks.map(({ name, mode }) => `${name} (${mode})`);
   return {
     running: shown("at-work"),
+    progress: progress.map(({ value, max }) => `${value} of ${max}`),
+    unanswered: [...(unanswered?.values() ?? [])],
     notices: shown("notice"),
     held: names(held),
     waiting: names(pending),
@@ -38,8 +61,15 @@ async function inWorker(patience: number) {
     }),
     answers(async () => {
       const root = await navigator.storage.getDirectory();
-      for await (const handle of (await root.getDirectoryHandle("kept-files")).values())
-        await (await (handle as FileSystemFileHandle).getFile()).slice(0, 1).arrayBuffer();
+      for await (const found of (await root.getDirectoryHandle("kept-files")).values()) {
+        const handle = found as FileSystemFileHandle & {
+          createSyncAccessHandle(how: { mode: "read-only" }): Promise<FileSystemSyncAccessHandle>;
+        };
+        const access = await handle.createSyncAccessHandle({ mode: "read-only" });
+        access.read(new Uint8Array(1));
+        access.close();
+        await (await handle.getFile()).slice(0, 1).arrayBuffer();
+      }
     }),
     answers(() => indexedDB.databases()),
   ]);
