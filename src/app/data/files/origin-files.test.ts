@@ -51,6 +51,16 @@ describe("files in the origin's file system", () => {
     expect(await thread().read("kept-0", 0, 1)).toBeNull();
   });
 
+  it("create their folder to write, and never to read", async () => {
+    const created = vi.spyOn(disk.handle, "getDirectoryHandle");
+    const [reader, writer] = [thread(), thread()];
+    expect([await reader.open("kept-0"), await reader.read("kept-0", 0, 1)]).toEqual([null, null]);
+    await reader.sweep(names());
+    const file = await kept(writer, [1, 2]);
+    expect(await reader.read(file.name, 0, 2)).toEqual(Uint8Array.of(1, 2));
+    expect(created.mock.calls.filter(([, how]) => how?.create)).toHaveLength(1);
+  });
+
   it("are read by one handle for as long as their thread has them, and by others beside", async () => {
     const worker = thread();
     const file = await kept(worker, [1, 2, 3]);

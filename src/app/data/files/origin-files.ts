@@ -51,7 +51,7 @@ export class OriginFiles {
 
   /** Begins a file; only in a worker. Null where the browser has no place for one. */
   async create(): Promise<FileSink | null> {
-    const folder = await this.#folder();
+    const folder = await this.#folder({ create: true });
     if (folder === null) return null;
     const name = `kept-${crypto.randomUUID()}`;
     const hold = await this.#hold(name);
@@ -186,11 +186,12 @@ export class OriginFiles {
         });
   }
 
-  async #folder(): Promise<FileSystemDirectoryHandle | null> {
+  /** Null where there is none: whoever reads creates nothing. */
+  async #folder(how = { create: false }): Promise<FileSystemDirectoryHandle | null> {
     if (this.locks === undefined || this.storage?.getDirectory === undefined) return null;
     try {
       const root = await this.storage.getDirectory();
-      return await root.getDirectoryHandle(FOLDER, { create: true });
+      return await root.getDirectoryHandle(FOLDER, how);
     } catch {
       // Private windows of some browsers refuse it.
       return null;
