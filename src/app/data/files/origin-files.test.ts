@@ -61,6 +61,55 @@ describe("files in the origin's file system", () => {
     expect(created.mock.calls.filter(([, how]) => how?.create)).toHaveLength(1);
   });
 
+  it("are opened one at a time, and once for reads that overlap: of several at once Chromium may answer none", async () => {
+    const files = [await kept(thread(), [1, 2]), await kept(thread(), [3, 4])];
+    const folder = await disk.handle.getDirectoryHandle("kept-files");
+    let [opening, most, opened] = [0, 0, 0];
+    for (const { name } of files) {
+      const handle = await folder.getFileHandle(name);
+      const open = handle.createSyncAccessHandle.bind(handle);
+      vi.spyOn(handle, "createSyncAccessHandle").mockImplementation(async (...how: []) => {
+        opened += 1;
+        opening += 1;
+        most = Math.max(most, opening);
+        await new Promise((resolve) => setTimeout(resolve, 1));
+        opening -= 1;
+        return open(...how);
+      });
+    }
+    const reader = thread();
+    const reads = [0, 1].flatMap((at) => files.map(({ name }) => reader.read(name, at, at + 1)));
+    expect((await Promise.all(reads)).map((bytes) => bytes![0])).toEqual([1, 3, 2, 4]);
+    expect([most, opened]).toEqual([1, 2]);
+    for (const { name } of files)
+      expect(((await folder.getFileHandle(name)) as unknown as { open: number }).open).toBe(0);
+  });
+
+  it("are read as files where the browser never answers an opening; one that comes late is closed", async () => {
+    const file = await kept(thread(), [1, 2]);
+    const handle = await (await disk.handle.getDirectoryHandle("kept-files")).getFileHandle(file.name);
+    const open = handle.createSyncAccessHandle.bind(handle);
+    let answer = (): void => {};
+    const opened = vi.spyOn(handle, "createSyncAccessHandle").mockImplementation(async (...how: []) => {
+      await new Promise<void>((resolve) => {
+        answer = resolve;
+      });
+      return open(...how);
+    });
+    const reader = thread();
+    vi.useFakeTimers();
+    const reads = [reader.read(file.name, 0, 1), reader.read(file.name, 1, 2)];
+    await vi.advanceTimersByTimeAsync(5000);
+    vi.useRealTimers();
+    expect(await Promise.all(reads)).toEqual([null, null]);
+    expect(await reader.read(file.name, 0, 2)).toBeNull();
+    expect(opened).toHaveBeenCalledOnce();
+    answer();
+    await vi.waitFor(() => expect(opened.mock.settledResults[0]?.type).toBe("fulfilled"));
+    await new Promise((resolve) => setTimeout(resolve));
+    expect((handle as unknown as { open: number }).open).toBe(0);
+  });
+
   it("are read by one handle for as long as their thread has them, and by others beside", async () => {
     const worker = thread();
     const file = await kept(worker, [1, 2, 3]);

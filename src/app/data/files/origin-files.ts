@@ -4,6 +4,8 @@
  * a shared Web Lock of its name, and whoever removes a file takes that lock alone.
  */
 
+import { Turns } from "../../base/turns.ts";
+
 /** Takes one file, part by part. */
 export interface FileSink {
   /** The bytes are its own until it resolves. */
@@ -20,6 +22,8 @@ type ReadOnly = FileSystemFileHandle & {
 };
 
 const FOLDER = "kept-files";
+/** Milliseconds for the browser to open a file, which takes it a few. */
+const PATIENCE_MS = 5000;
 const NAME = /^kept-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 const lockOf = (name: string): string => `gcopd-file ${name}`;
@@ -38,8 +42,14 @@ interface Hold {
 export class OriginFiles {
   readonly #holds = new Map<string, Set<Hold>>();
   readonly #byFile = new WeakMap<File, Hold>();
-  /** What this thread reads files by that it holds: to open one takes several messages to the browser's own process. */
+  /** What this thread reads files by: to open one takes several messages to the browser's own process. */
   readonly #access = new Map<string, ReadAccess>();
+  /** How many reads of a file are under way. */
+  readonly #readers = new Map<string, number>();
+  /** One is opened at a time: where several open one file, Chromium now and then never answers one of them. */
+  readonly #turns = new Turns();
+  /** Files whose opening, perhaps beside another thread's, had no answer: the file itself is read instead. */
+  readonly #unanswered = new Set<string>();
   /** Lets go of a file once its objects in this thread are garbage. */
   readonly #collected = new FinalizationRegistry<Hold>((hold) => this.#release(hold));
 
@@ -117,8 +127,9 @@ export class OriginFiles {
     into?: Uint8Array<ArrayBuffer>,
   ): Promise<Uint8Array<ArrayBuffer> | null> {
     let access: ReadAccess | null = null;
+    this.#readers.set(name, (this.#readers.get(name) ?? 0) + 1);
     try {
-      access = await this.#readAccess(name);
+      access = await this.#turns.take(() => this.#readAccess(name));
       if (access === null) return null;
       const bytes = into ?? new Uint8Array(end - start);
       return bytes.subarray(0, access.read(bytes, { at: start }));
@@ -126,25 +137,40 @@ export class OriginFiles {
       // The file itself tells what is wrong with it.
       return null;
     } finally {
+      const readers = this.#readers.get(name)! - 1;
+      if (readers > 0) this.#readers.set(name, readers);
+      else this.#readers.delete(name);
       if (this.#access.get(name) !== access) access?.close();
+      else if (readers === 0 && !this.#isHeld(name)) this.#endReading(name);
     }
   }
 
-  /** Opens a file for reading. The handle is kept for as long as this thread holds the file, if others can read it then, too. */
+  /**
+   * Opens a file for reading. Where others can read it then, too, the handle is kept for as long as this thread reads or
+   * holds the file.
+   */
   async #readAccess(name: string): Promise<ReadAccess | null> {
     const kept = this.#access.get(name);
     if (kept !== undefined) return kept;
     const folder = await this.#folder();
     const handle: ReadOnly | undefined = await folder?.getFileHandle(name);
-    const access = (await handle?.createSyncAccessHandle?.({ mode: "read-only" })) ?? null;
-    const first = this.#access.get(name);
-    if (first !== undefined) {
-      access?.close();
-      return first;
+    const opening = this.#unanswered.has(name)
+      ? undefined
+      : handle?.createSyncAccessHandle?.({ mode: "read-only" });
+    const access = (await inTime(opening)) ?? null;
+    if (access === null && opening !== undefined) {
+      this.#unanswered.add(name);
+      opening.then(
+        (late) => late.close(),
+        () => undefined,
+      );
     }
-    const held = (this.#holds.get(name)?.size ?? 0) > 0;
-    if (held && access?.mode === "read-only") this.#access.set(name, access);
+    if (access?.mode === "read-only") this.#access.set(name, access);
     return access;
+  }
+
+  #isHeld(name: string): boolean {
+    return (this.#holds.get(name)?.size ?? 0) > 0;
   }
 
   /** Holds files that another thread sent; it must keep its own hold until this resolves. */
@@ -264,6 +290,20 @@ export async function readBlob(
 ): Promise<Uint8Array<ArrayBuffer>> {
   const read = isOriginFile(file) ? await originFiles.read(file.name, start, end, into) : null;
   return read ?? new Uint8Array(await file.slice(start, end).arrayBuffer());
+}
+
+/** Null where it does not settle in time. */
+async function inTime<T>(asked: Promise<T> | undefined): Promise<T | null> {
+  if (asked === undefined) return null;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<null>((resolve) => {
+    timer = setTimeout(resolve, PATIENCE_MS, null);
+  });
+  try {
+    return await Promise.race([asked, late]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 const isAbsent = (error: unknown): boolean => error instanceof Error && error.name === "NotFoundError";
