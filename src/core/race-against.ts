@@ -1,6 +1,7 @@
 /**
- * Races pieces of work against one promise that outlives them. `Promise.race` would leave something on that promise for each
- * race, with its result, for as long as it lives: some 300 bytes, and a long run waits for its device millions of times.
+ * Races pieces of work against one promise that outlives them. `Promise.race` keeps a reaction on that promise for each
+ * race, and the race's result with it, for as long as the promise lives: some 300 bytes, and a long run waits for its device
+ * millions of times.
  *
  * @returns settles as the work does, or as `lasting` where that comes first
  */
@@ -16,8 +17,8 @@ export function raceAgainst<L>(lasting: Promise<L>): <R>(work: Promise<R>) => Pr
   return (work) =>
     new Promise((resolve, reject) => {
       const lose = () => resolve(lasting);
-      if (isSettled) return lose();
-      lost.add(lose);
       work.then(resolve, reject).finally(() => lost.delete(lose));
+      if (isSettled) lose();
+      else lost.add(lose);
     });
 }

@@ -264,6 +264,21 @@ describe("opening a folder", () => {
     expect([shown("teacher"), getUi().modelLoading.student]).toEqual(["sample/teacher", undefined]);
   });
 
+  it("a stop leaves the worker that took the place of its own meanwhile", async () => {
+    hold("stuck");
+    void models.open("student", folder("stuck"));
+    await until(() => expect(loaded).toEqual(["stuck f32"]));
+    vi.useFakeTimers();
+    getUi().modelLoading.student!.cancel!();
+    models.endWorker();
+    const next = models.worker();
+    workers[1]!.device!.resolve();
+    await vi.advanceTimersByTimeAsync(1500);
+    vi.useRealTimers();
+    expect(await next).toBe(workers[1]!.client);
+    expect(workers.map(({ ended }) => ended)).toEqual([1, 0]);
+  });
+
   it("while a model is at work, none is opened, and the one that is open stays open", async () => {
     await models.ensure("teacher");
     setUi({ playing: { label: "", stopping: false } });

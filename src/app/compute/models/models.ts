@@ -52,7 +52,7 @@ export const useOwnModels = create<Record<Role, Opened | null>>(() => ({ teacher
 interface Compute {
   client: ComputeClient;
   started: Promise<ComputeClient>;
-  /** Resolves to null when it is ended for one on another device, where what it was asked for can be asked for again. */
+  /** Resolves to null when it is ended because another device was chosen: the new worker can be asked instead. */
   left: Promise<null>;
   leave: () => void;
 }
@@ -316,7 +316,8 @@ export class Models {
     });
     stopped.catch(() => undefined);
     const end = (): void => {
-      this.#end();
+      // Another worker may have taken its place.
+      if (this.#compute?.client === client) this.#end();
       giveUp();
     };
     const loading = (done: number, total: number): void => {

@@ -108,6 +108,8 @@ describe("files in the origin's file system", () => {
     await vi.waitFor(() => expect(opened.mock.settledResults[0]?.type).toBe("fulfilled"));
     await new Promise((resolve) => setTimeout(resolve));
     expect((handle as unknown as { open: number }).open).toBe(0);
+    opened.mockRestore();
+    expect(await reader.read(file.name, 0, 2), "once it has answered").toEqual(Uint8Array.of(1, 2));
   });
 
   it("are read by one handle for as long as their thread has them, and by others beside", async () => {

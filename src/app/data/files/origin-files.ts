@@ -48,7 +48,7 @@ export class OriginFiles {
   readonly #readers = new Map<string, number>();
   /** One is opened at a time: where several open one file, Chromium now and then never answers one of them. */
   readonly #turns = new Turns();
-  /** Files whose opening, perhaps beside another thread's, had no answer: the file itself is read instead. */
+  /** Files whose opening has no answer, perhaps because another thread opened them too: they are read as blobs. */
   readonly #unanswered = new Set<string>();
   /** Lets go of a file once its objects in this thread are garbage. */
   readonly #collected = new FinalizationRegistry<Hold>((hold) => this.#release(hold));
@@ -116,7 +116,7 @@ export class OriginFiles {
 
   /**
    * Bytes [start, end) of a file that someone holds, fewer at its end. Null where only the file itself can be read, which
-   * takes longer: outside of workers, or during another read of it in a browser that lets one read at a time.
+   * takes longer: outside of workers, during another read of it in a browser that lets one read at a time, or where the browser did not answer in time.
    *
    * @param into `end - start` bytes to read into
    */
@@ -129,7 +129,7 @@ export class OriginFiles {
     let access: ReadAccess | null = null;
     this.#readers.set(name, (this.#readers.get(name) ?? 0) + 1);
     try {
-      access = await this.#turns.take(() => this.#readAccess(name));
+      access = this.#access.get(name) ?? (await this.#turns.take(() => this.#readAccess(name)));
       if (access === null) return null;
       const bytes = into ?? new Uint8Array(end - start);
       return bytes.subarray(0, access.read(bytes, { at: start }));
@@ -152,21 +152,23 @@ export class OriginFiles {
   async #readAccess(name: string): Promise<ReadAccess | null> {
     const kept = this.#access.get(name);
     if (kept !== undefined) return kept;
-    const folder = await this.#folder();
-    const handle: ReadOnly | undefined = await folder?.getFileHandle(name);
-    const opening = this.#unanswered.has(name)
-      ? undefined
-      : handle?.createSyncAccessHandle?.({ mode: "read-only" });
-    const access = (await inTime(opening)) ?? null;
-    if (access === null && opening !== undefined) {
+    if (this.#unanswered.has(name)) return null;
+    const opening = this.#opened(name);
+    const access = await inTime(opening);
+    if (access === "late") {
       this.#unanswered.add(name);
-      opening.then(
-        (late) => late.close(),
-        () => undefined,
-      );
+      const answered = (): boolean => this.#unanswered.delete(name);
+      opening.then((handle) => handle?.close()).then(answered, answered);
+      return null;
     }
     if (access?.mode === "read-only") this.#access.set(name, access);
     return access;
+  }
+
+  async #opened(name: string): Promise<ReadAccess | null> {
+    const folder = await this.#folder();
+    const handle: ReadOnly | undefined = await folder?.getFileHandle(name);
+    return (await handle?.createSyncAccessHandle?.({ mode: "read-only" })) ?? null;
   }
 
   #isHeld(name: string): boolean {
@@ -292,12 +294,10 @@ export async function readBlob(
   return read ?? new Uint8Array(await file.slice(start, end).arrayBuffer());
 }
 
-/** Null where it does not settle in time. */
-async function inTime<T>(asked: Promise<T> | undefined): Promise<T | null> {
-  if (asked === undefined) return null;
+async function inTime<T>(asked: Promise<T>): Promise<T | "late"> {
   let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<null>((resolve) => {
-    timer = setTimeout(resolve, PATIENCE_MS, null);
+  const late = new Promise<"late">((resolve) => {
+    timer = setTimeout(resolve, PATIENCE_MS, "late");
   });
   try {
     return await Promise.race([asked, late]);
