@@ -11,17 +11,23 @@ function inTime<T>(asked: Promise<T>): Promise<T | string> {
 
 /** Runs before the page's scripts: keeps what its workers were asked and have not answered. */
 export function keepUnanswered(): void {
-  const unanswered = new Map<string, string>();
+  const unanswered = new Map<string, { worker: Worker; call: string }>();
   const heard = new WeakSet<Worker>();
   Object.assign(globalThis, { unanswered });
   const post = Worker.prototype.postMessage;
   Worker.prototype.postMessage = function (message?: { id?: string; path?: string[] }, ...rest: never[]) {
     if (message?.id !== undefined && message.path !== undefined) {
-      unanswered.set(message.id, message.path.join("."));
+      unanswered.set(message.id, { worker: this, call: message.path.join(".") });
       if (!heard.has(this)) this.addEventListener("message", ({ data }) => unanswered.delete(data?.id));
       heard.add(this);
     }
     post.call(this, message, ...rest);
+  };
+  const end = Worker.prototype.terminate;
+  Worker.prototype.terminate = function () {
+    // It never answers, and need not.
+    for (const [id, { worker }] of unanswered) if (worker === this) unanswered.delete(id);
+    end.call(this);
   };
 }
 
@@ -30,7 +36,7 @@ export function keepUnanswered(): void {
  * shown of a fault, and who waits for a lock.
  */
 async function inPage() {
-  const { unanswered } = globalThis as unknown as { unanswered?: Map<string, string> };
+  const { unanswered } = globalThis as unknown as { unanswered?: Map<string, { call: string }> };
   const progress = [...document.querySelectorAll<HTMLProgressElement>('[data-testid="at-work"] progress')];
   const shown = (name: string) =>
     [...document.querySelectorAll(`[data-testid="${name}"]`)].map(({ textContent }) => textContent);
@@ -39,7 +45,7 @@ async function inPage() {
   return {
     running: shown("at-work"),
     progress: progress.map(({ value, max }) => `${value} of ${max}`),
-    unanswered: [...(unanswered?.values() ?? [])],
+    unanswered: unanswered === undefined ? "not watched" : [...unanswered.values()].map(({ call }) => call),
     notices: shown("notice"),
     held: names(held),
     waiting: names(pending),
@@ -77,12 +83,12 @@ async function inWorker(patience: number) {
 }
 
 async function stateOf(page: Page) {
-  const workers = await Promise.all(
-    page.workers().map(async (worker) => {
-      const name = worker.url().replace(/^.*\//, "");
-      return { name, state: await inTime(worker.evaluate(inWorker, PATIENCE_MS / 2)) };
-    }),
-  );
+  const workers = [];
+  // One after the other: what is asked of several at once may itself hang (docs/performance.md).
+  for (const worker of page.workers()) {
+    const name = worker.url().replace(/^.*\//, "");
+    workers.push({ name, state: await inTime(worker.evaluate(inWorker, PATIENCE_MS / 2)) });
+  }
   return { url: page.url(), page: await inTime(page.evaluate(inPage)), workers };
 }
 

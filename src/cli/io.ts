@@ -54,7 +54,8 @@ function removeUnderWay(signal: NodeJS.Signals): void {
     }
   }
   for (const name of SIGNALS) process.removeListener(name, removeUnderWay);
-  process.kill(process.pid, signal);
+  // Whoever else listens has heard it.
+  if (process.listenerCount(signal) === 0) process.kill(process.pid, signal);
 }
 
 function guard(path: string): () => void {

@@ -17,8 +17,9 @@ export interface Interrupt {
 }
 
 /**
- * Takes SIGINT and SIGTERM until `release`: nobody else ends the process meanwhile. A third Ctrl-C does, for work that heeds
- * neither signal: a device that hangs, a server that does not answer. Whoever sends SIGTERM kills such a process itself.
+ * Takes SIGINT and SIGTERM until `release`; neither ends the process by itself. A SIGINT after two signals exits at once, for
+ * work that ignores both: a device that hangs, a server that does not answer. SIGTERM never does: its sender can follow up
+ * with SIGKILL.
  */
 export function listenForInterrupts(): Interrupt {
   const first = new AbortController();

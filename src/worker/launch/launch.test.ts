@@ -254,7 +254,7 @@ it.each(["stop", "cancel"] as const)("what is asked to %s before it began does n
   expect(run.begun()).toEqual([]);
 });
 
-it("a question that hangs is given up, with what it started; every script has such a limit", async () => {
+it("a script that hangs is given up, even if something it started keeps its pipes open", async () => {
   const limits: unknown[] = [];
   const shell: Shell = {
     place: "host",

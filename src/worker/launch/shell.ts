@@ -24,7 +24,7 @@ export interface Streams {
   input?: { text: string } | { file: string } | { until: AbortSignal } | { stream: Readable };
   /** Takes standard output as it comes; else it is in the answer. */
   into?: Writable;
-  /** The program is ended where it takes longer, in milliseconds; `place` is named then. */
+  /** Milliseconds until the program here is killed, and the place to name then. What it started may go on, here or there. */
   limit?: { ms: number; place: string };
 }
 
@@ -35,10 +35,10 @@ export interface Shell {
   exec(args: readonly string[], streams?: Streams): Promise<Answer>;
 }
 
-/** A question that is not answered by then hangs there: on a file system that stalls, or a device that does not answer. */
+/** A script that takes longer is taken to hang: on a stalled file system, or on a device that does not answer. */
 const PATIENCE_MS = 5 * 60_000;
 
-/** `sh -s`: runs a short script with arguments. @throws Unreachable after five minutes, too */
+/** `sh -s`: runs a short script with arguments. @throws Unreachable also when it takes longer than five minutes */
 export function script(shell: Shell, text: string, ...args: string[]): Promise<Answer> {
   const limit = { ms: PATIENCE_MS, place: shell.place };
   return shell.exec(["sh", "-s", "--", ...args], { input: { text }, limit });
@@ -88,7 +88,7 @@ export async function collect(
     return { code, out: Buffer.concat(out), err: err.trim() };
   } catch (error) {
     child.kill("SIGKILL");
-    // What it started may hold them.
+    // Processes that it started may live on and hold its pipes open.
     for (const stream of child.stdio) stream?.destroy();
     throw error;
   } finally {
@@ -99,7 +99,7 @@ export async function collect(
 function lateness({ ms, place }: { ms: number; place: string }) {
   let timer: NodeJS.Timeout | undefined;
   const over = new Promise<never>((_, reject) => {
-    const text = `${place}: no answer within ${countOf(Math.round(ms / 60_000), "minute")}: what was asked hangs there`;
+    const text = `${place}: no answer within ${countOf(Math.round(ms / 60_000), "minute")}: the command is still running there, or hangs`;
     timer = setTimeout(() => reject(new Unreachable(text)), ms);
   });
   return { over, forget: () => clearTimeout(timer) };
