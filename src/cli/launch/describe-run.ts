@@ -53,7 +53,8 @@ const eventSchema = z.custom<TrainEvent>(
 function eventText(line: string): string | null {
   try {
     const event = eventSchema.safeParse(JSON.parse(line));
-    return event.success ? describeEvent(event.data, "gcopd launch resume") : line;
+    // Its type was not checked: undefined for one that is not known here.
+    return event.success ? (describeEvent(event.data, "gcopd launch resume") ?? null) : line;
   } catch {
     return line === "" ? null : line;
   }
