@@ -1,4 +1,5 @@
 /** Work that starts processes, bounded: one at a time, so many more waiting, and the rest refused. */
+import { untilAborted } from "../core/until-aborted.ts";
 import { ApiError } from "./http/errors.ts";
 
 export class OneByOne {
@@ -22,20 +23,15 @@ export class OneByOne {
     if (this.#line.length > this.#most)
       throw new ApiError(503, `${this.#line.length} ${what} are under way or wait: try again later`);
     let enter = () => {};
-    let leave = () => {};
-    const turn = new Promise<void>((resolve, reject) => {
+    const turn = new Promise<void>((resolve) => {
       enter = resolve;
-      leave = () => reject(signal.reason);
     });
     this.#line.push(enter);
     if (this.#line.length === 1) enter();
-    if (signal.aborted) leave();
-    signal.addEventListener("abort", leave, { once: true });
     try {
-      await turn;
+      await untilAborted(signal, turn);
       return await work();
     } finally {
-      signal.removeEventListener("abort", leave);
       this.#line.splice(this.#line.indexOf(enter), 1);
       this.#line[0]?.();
     }

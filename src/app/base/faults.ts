@@ -6,8 +6,12 @@ import { beginning, shownName, shownText } from "./text/shown-text.ts";
 /** Messages quote names of records, which may be of any length. */
 const LONGEST = 2000;
 
-/** Bad input and a failed device speak for themselves; anything else is called a fault of the workbench, and logged whole. */
+/**
+ * Bad input and a failed device speak for themselves, and what was stopped is no fault; anything else is called a fault of
+ * the workbench, and logged whole.
+ */
 export function describeFault(error: unknown): string {
+  if (isAbort(error)) return "Stopped before it was done.";
   if (error instanceof InputError || error instanceof DeviceError) {
     const { message } = error;
     const shown = shownText(message.length <= LONGEST ? message : `${beginning(message, LONGEST)}…`);

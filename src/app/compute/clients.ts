@@ -1,7 +1,5 @@
 /** The workers as the drawing thread sees them; each starts when it is first asked for. */
-import * as Comlink from "comlink";
-import { startWorker } from "../base/worker/start-worker.ts";
-import { installErrorTransfer } from "../base/worker/transfer.ts";
+import { type RemoteWorker, startedWhenAsked, startRemote } from "../base/worker/remote-worker.ts";
 import type { NamedFile } from "../data/files/zip-archive.ts";
 import type { GamesWorker } from "./games/internal/games.worker.ts";
 import gamesScript from "./games/internal/games.worker.ts?worker&url";
@@ -17,45 +15,35 @@ export type { ComputeChoice, DeviceFacts, OtherPlan } from "./worker/compute-ser
 export type { CellEvaluation, CellEvent } from "./worker/student-cell.ts";
 export type { LiveTraining, TrainingPlan } from "./worker/training-run.ts";
 
-installErrorTransfer();
+const games = startedWhenAsked<GamesWorker>(gamesScript, "games");
+export const gamesWorker = games.ask;
 
-let games: Comlink.Remote<GamesWorker> | null = null;
-
-export function gamesWorker(): Comlink.Remote<GamesWorker> {
-  games ??= Comlink.wrap<GamesWorker>(startWorker(gamesScript, "games"));
-  return games;
-}
-
-let hub: Comlink.Remote<HubService> | null = null;
-
-export function hubWorker(): Comlink.Remote<HubService> {
-  hub ??= Comlink.wrap<HubService>(startWorker(hubScript, "hub"));
-  return hub;
-}
+export const { ask: hubWorker } = startedWhenAsked<HubService>(hubScript, "hub");
 
 /** A compute worker of its own; ending it stops whatever it does. */
-export interface ComputeClient {
-  api: Comlink.Remote<ComputeApi>;
-  end(): void;
-}
+export type ComputeClient = RemoteWorker<ComputeApi>;
 
 export function startComputeWorker(): ComputeClient {
-  const worker = startWorker(computeScript, "compute");
-  const api = Comlink.wrap<ComputeApi>(worker);
-  const end = (): void => {
-    worker.terminate();
-    // What it played in may be a process of the worker's host.
-    void games?.closeSessionsOf("compute");
+  const { api, end } = startRemote<ComputeApi>(computeScript, "compute");
+  return {
+    api,
+    end: () => {
+      end();
+      // What it played in may be a process of the worker's host. A games worker that could not start has none.
+      games
+        .present()
+        ?.closeSessionsOf("compute")
+        .catch(() => undefined);
+    },
   };
-  return { api, end };
 }
 
 /** The files in a .zip, from a worker that lives as long as that takes. @throws InputError, as `unpackZip` */
 export async function unpackArchive(archive: NamedFile): Promise<NamedFile[]> {
-  const worker = startWorker(archiveScript, "archive");
+  const { api, end } = startRemote<ArchiveApi>(archiveScript, "archive");
   try {
-    return await Comlink.wrap<ArchiveApi>(worker).unpackZip(archive);
+    return await api.unpackZip(archive);
   } finally {
-    worker.terminate();
+    end();
   }
 }

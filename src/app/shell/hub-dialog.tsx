@@ -20,6 +20,7 @@ import {
   remove,
   roleOf,
   stopDownload,
+  stopLookUp,
   typeHub,
   useHub,
 } from "../compute/hub/hub.ts";
@@ -94,9 +95,16 @@ function LookUp() {
           onChange={(event) => typeHub({ endpoint: event.target.value })}
         />
       </label>
-      <button type="submit" className="primary" disabled={looking || busy !== null || name.trim() === ""}>
-        {looking ? "Asking…" : "Look up"}
-      </button>
+      <span className="hub-asking">
+        <button type="submit" className="primary" disabled={looking || busy !== null || name.trim() === ""}>
+          {looking ? "Asking…" : "Look up"}
+        </button>
+        {looking && (
+          <button type="button" onClick={stopLookUp}>
+            Stop
+          </button>
+        )}
+      </span>
       <p className="note">
         <em>Look up</em> asks <strong>{hostOf(endpoint)}</strong> for the names and sizes of the model’s
         files. Nobody is contacted before, and nothing is stored by it. <code>OWNER/NAME@REVISION</code> takes
@@ -166,8 +174,8 @@ function Download() {
 }
 
 function Kept({ role }: { role: Role }) {
-  const { models, persistent, room } = useHub();
-  if (models === null) return <p className="note">Reading what is kept in this browser…</p>;
+  const { models, reading, persistent, room } = useHub();
+  if (models === null) return reading ? <p className="note">Reading what is kept in this browser…</p> : null;
   if (models.length === 0) return <p className="note">No model is kept in this browser yet.</p>;
   const total = models.reduce((sum, { have }) => sum + have, 0);
   return (

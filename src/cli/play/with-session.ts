@@ -1,3 +1,4 @@
+import { untilAborted } from "../../core/until-aborted.ts";
 import { interruptible } from "../engine/interrupt.ts";
 import type { OpenSimulator, PlayOptions, PlaySession } from "./simulator.ts";
 
@@ -11,13 +12,9 @@ export async function withSession(
   work: (session: PlaySession, signal: AbortSignal) => Promise<void>,
 ): Promise<void> {
   await interruptible(async (signal) => {
-    const aborted = new Promise<never>((_, reject) => {
-      signal.addEventListener("abort", () => reject(signal.reason), { once: true });
-    });
-    aborted.catch(() => undefined);
     const session = await open(options);
     try {
-      await Promise.race([work(session, signal), aborted]);
+      await untilAborted(signal, work(session, signal));
     } finally {
       await session.environment.close();
     }

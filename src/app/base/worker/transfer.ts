@@ -25,12 +25,7 @@ export function installErrorTransfer(): void {
   if (original === undefined) throw new Error("comlink has no handler for errors");
   Comlink.transferHandlers.set("throw", {
     canHandle: original.canHandle as (value: unknown) => value is Thrown,
-    serialize: ({ value }: Thrown): [Sent, Transferable[]] => {
-      const error = value instanceof Error ? value : new Error(String(value));
-      if (error instanceof DeviceError)
-        return [{ kind: "device", message: error.message, stack: "", fault: error.fault }, []];
-      return [{ kind: kindOf(error), message: error.message, stack: error.stack ?? "" }, []];
-    },
+    serialize: ({ value }: Thrown): [Sent, Transferable[]] => [sentOf(value), []],
     deserialize: ({ kind, message, stack, fault = "lost" }: Sent): never => {
       if (kind === "device") throw new DeviceError(message, fault);
       if (kind === "environment") throw new EnvironmentError(message);
@@ -41,6 +36,18 @@ export function installErrorTransfer(): void {
       throw error;
     },
   });
+}
+
+/** What comlink takes for the answer of a worker whose call `id` threw. */
+export function thrownAnswer(id: string, error: Error) {
+  return { id, type: "HANDLER", name: "throw", value: sentOf(error) };
+}
+
+function sentOf(value: unknown): Sent {
+  const error = value instanceof Error ? value : new Error(String(value));
+  const { message, stack = "" } = error;
+  if (error instanceof DeviceError) return { kind: "device", message, stack: "", fault: error.fault };
+  return { kind: kindOf(error), message, stack };
 }
 
 function kindOf(error: Error): Sent["kind"] {

@@ -67,7 +67,11 @@ export function openGames(files: readonly PathFile[]): Promise<boolean> {
 }
 
 export function stopOpeningGames(): void {
-  if (useGames.getState().opening !== null) void gamesWorker().stopOpening();
+  if (useGames.getState().opening === null) return;
+  // The opening says why a worker could not start.
+  gamesWorker()
+    .stopOpening()
+    .catch(() => undefined);
 }
 
 /** Closes all games. */

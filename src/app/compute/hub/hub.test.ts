@@ -2,11 +2,23 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { fake, Pending, until } from "../../../../test/support/fake.ts";
 import type { CachedModel } from "../../../engine/hub/index.ts";
 import { models } from "../models/models.ts";
-import { gigabytes, goOn, lackOfRoom, stopDownload, typedName, useHub } from "./hub.ts";
-import type { HubProgress, HubService } from "./internal/hub-service.ts";
+import {
+  gigabytes,
+  goOn,
+  lackOfRoom,
+  lookUp,
+  stopDownload,
+  stopLookUp,
+  typedName,
+  typeHub,
+  useHub,
+} from "./hub.ts";
+import type { HubListing, HubProgress, HubService } from "./internal/hub-service.ts";
 
 /** The downloads that the worker was asked for, in their order. */
 const asked = vi.hoisted((): { tell: (progress: HubProgress) => void; end: () => void }[] => []);
+/** The look-ups that the worker was asked for. */
+const looked = vi.hoisted((): Pending<HubListing>[] => []);
 /** What the worker keeps. */
 const kept = vi.hoisted((): CachedModel[] => []);
 vi.mock("./internal/page-policy.ts", () => ({ mayContact: () => true, howToAllow: () => "" }));
@@ -17,7 +29,11 @@ vi.mock("../clients.ts", async (original) => ({
       bring: (_listing, tell) => new Promise<void>((end) => asked.push({ tell, end })),
       list: async () => kept,
       files: async () => new Map(),
-      stop: () => undefined,
+      look: () => {
+        looked.push(new Pending());
+        return looked.at(-1)!.promise;
+      },
+      stop: async () => looked.at(-1)?.reject(new DOMException("stopped", "AbortError")),
     }),
 }));
 
@@ -79,10 +95,27 @@ describe("a download", () => {
     const bringing = goOn(model("first"));
     await until(() => expect(shown()).not.toBeNull());
     stopDownload();
-    answer.resolve(true);
+    // The browser goes on asking.
     await bringing;
     expect([asked, shown(), useHub.getState().problem]).toEqual([[], null, null]);
   });
+});
+
+test("a look-up that is stopped says nothing, and can be made again", async () => {
+  vi.stubGlobal("navigator", { storage: { estimate: async () => ({}) } });
+  typeHub({ name: "owner/model", endpoint: HUB });
+  const first = lookUp();
+  await until(() => expect(looked).toHaveLength(1));
+  stopLookUp();
+  await first;
+  expect(useHub.getState()).toMatchObject({ looking: false, listing: null, problem: null });
+  const second = lookUp();
+  await until(() => expect(looked).toHaveLength(2));
+  const listing = fake<HubListing>({});
+  looked[1]!.resolve(listing);
+  await second;
+  expect(useHub.getState().listing).toBe(listing);
+  vi.unstubAllGlobals();
 });
 
 test("what does not fit is said with the numbers, before anything is fetched", () => {

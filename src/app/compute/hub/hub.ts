@@ -2,6 +2,7 @@
 import * as Comlink from "comlink";
 import { create } from "zustand";
 import { InputError } from "../../../core/errors.ts";
+import { untilAborted } from "../../../core/until-aborted.ts";
 import { type CachedModel, DEFAULT_ENDPOINT, type HubName, parseHubName } from "../../../engine/hub/index.ts";
 import { checkAddress } from "../../base/address.ts";
 import type { Range } from "../../base/eta.ts";
@@ -30,8 +31,10 @@ interface HubState {
   /** What the hub answered, until something else is typed. */
   listing: HubListing | null;
   download: (HubProgress & { label: string; eta: Range | null; stopping: boolean }) | null;
-  /** What is kept in this browser; null until it was read. */
+  /** What is kept in this browser; null until it was read once. */
   models: readonly CachedModel[] | null;
+  /** It is being read. */
+  reading: boolean;
   room: StorageRoom | null;
   /** False where the browser may remove what is kept when the disk runs low; null while nobody asked. */
   persistent: boolean | null;
@@ -46,6 +49,7 @@ export const useHub = create<HubState>(() => ({
   listing: null,
   download: null,
   models: null,
+  reading: false,
   room: null,
   persistent: null,
   problem: null,
@@ -93,6 +97,7 @@ function folderName({ repository, commit }: CachedModel): string {
 
 /** Reads again what is kept and how much room there is. */
 export async function refresh(): Promise<void> {
+  set({ reading: true });
   try {
     const models = await hubWorker().list();
     const { quota, usage } = await navigator.storage.estimate();
@@ -103,7 +108,9 @@ export async function refresh(): Promise<void> {
       persistent: models.length > 0 ? persistent : null,
     });
   } catch (error) {
-    set({ models: [], problem: describeFault(error) });
+    set({ problem: describeFault(error) });
+  } finally {
+    set({ reading: false });
   }
 }
 
@@ -124,6 +131,18 @@ export async function lookUp(): Promise<void> {
   } finally {
     set({ looking: false });
   }
+}
+
+/** Ends the question to the hub. */
+export function stopLookUp(): void {
+  if (get().looking) stop();
+}
+
+function stop(): void {
+  // What is stopped says why a worker could not start.
+  hubWorker()
+    .stop()
+    .catch(() => undefined);
 }
 
 /** Why a download cannot fit into the browser's storage; null where it can, or nobody knows. */
@@ -156,6 +175,9 @@ export async function goOn(model: CachedModel): Promise<void> {
   await bring({ name: { repository, revision: commit }, commit, files, bytes, endpoint, have: model.have });
 }
 
+/** Ends what a download waits for before the worker has it: the browser may ask the user whether it may be kept. */
+let getReady = new AbortController();
+
 async function bring(listing: HubListing): Promise<void> {
   if (get().download !== null) return;
   const { role } = get();
@@ -163,6 +185,8 @@ async function bring(listing: HubListing): Promise<void> {
   const label = name.repository;
   const from = { file: "", what: "downloading", done: listing.have, total: bytes } as const;
   set({ problem: null, download: { ...from, label, eta: null, stopping: false } });
+  getReady = new AbortController();
+  const { signal } = getReady;
   const rate = new TransferRate();
   let isOver = false;
   try {
@@ -171,10 +195,8 @@ async function bring(listing: HubListing): Promise<void> {
     const lack = lackOfRoom(bytes - listing.have, room);
     if (lack !== null) throw new InputError(`${name.repository}: ${lack}`);
     // Asked once something is to be kept. A browser that says no may remove it when the disk runs low; the dialog says so.
-    const persistent = (await navigator.storage.persist?.()) ?? false;
-    set({ persistent });
-    // Stopped before the worker had anything to stop.
-    if (get().download?.stopping) throw new DOMException("the download was stopped", "AbortError");
+    const asked = navigator.storage.persist?.() ?? Promise.resolve(false);
+    set({ persistent: await untilAborted(signal, asked) });
     await hubWorker().bring(
       { name, commit, files, bytes, endpoint: listing.endpoint },
       Comlink.proxy((progress: HubProgress) => {
@@ -201,7 +223,8 @@ async function bring(listing: HubListing): Promise<void> {
 /** Ends a download; what came is kept. */
 export function stopDownload(): void {
   set(({ download: now }) => (now === null ? {} : { download: { ...now, stopping: true } }));
-  void hubWorker().stop();
+  getReady.abort();
+  stop();
 }
 
 /** Opens a model that is kept whole. Nobody is contacted. */

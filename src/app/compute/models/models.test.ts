@@ -26,6 +26,8 @@ let held: Map<string, Pending>;
 let loaded: string[];
 /** What the workers were told of the teacher's tokenizer and asked to open, in its order. */
 let heard: string[];
+/** What the checks of folders wait for, the first one's first. */
+let checked: Promise<void>[];
 let models: Models;
 
 const info = (model: string) =>
@@ -45,6 +47,7 @@ function startCompute(): ComputeClient {
         connect: async () => undefined,
         setTokenizers: async ({ teacher }) => void heard.push(`tokenizer ${teacher?.file}`),
         abort: vi.fn(async () => undefined),
+        checkModel: async () => checked.shift(),
         load: async (_role, { name }, { weights }) => {
           loaded.push(`${name} ${weights}`);
           heard.push(`opens ${name}`);
@@ -77,7 +80,7 @@ function hold(name: string): Pending {
 }
 
 beforeEach(async () => {
-  [workers, held, loaded, heard] = [[], new Map(), [], []];
+  [workers, held, loaded, heard, checked] = [[], new Map(), [], [], []];
   models = new Models({
     startCompute,
     library: () =>
@@ -92,7 +95,7 @@ beforeEach(async () => {
 });
 afterEach(() => {
   models.endWorker();
-  setUi({ playing: null, notice: null, scores: {} });
+  setUi({ playing: null, notice: null, scores: {}, pendingTokenizer: null });
   useUndo.setState({ changes: [] });
   useMemory.setState(useMemory.getInitialState());
   vi.useRealTimers();
@@ -264,6 +267,39 @@ describe("opening a folder", () => {
     expect([shown("teacher"), getUi().modelLoading.student]).toEqual(["sample/teacher", undefined]);
   });
 
+  it("the end of its worker ends it and what waits behind it: the one before stays", async () => {
+    hold("stuck");
+    const opening = models.open("student", folder("stuck"));
+    await until(() => expect(loaded).toEqual(["stuck f32"]));
+    const next = models.ensure("teacher");
+    models.endWorker();
+    await expect(next).rejects.toMatchObject({ name: "AbortError" });
+    await opening;
+    expect(models.opened("student")).toBeNull();
+    expect(getUi().notice).toMatchObject({ text: "Opening the student was stopped: the one before stays." });
+    expect([loaded, workers.length]).toEqual([["stuck f32"], 1]);
+  });
+
+  it("whoever waits for a device that is still looked for hears of the worker's end", async () => {
+    const choosing = models.chooseDevice("cpu");
+    const waiting = models.worker();
+    models.endWorker();
+    await expect(waiting).rejects.toMatchObject({ name: "AbortError" });
+    await choosing;
+    expect([workers.length, getUi().notice]).toEqual([2, null]);
+  });
+
+  it("a folder without a tokenizer is asked about, also where another device is chosen meanwhile", async () => {
+    const checking = new Pending();
+    checked = [checking.promise];
+    const asked = models.askForTokenizer("teacher", { name: "bare", files: new Map() });
+    await until(() => expect(checked).toEqual([]));
+    const choosing = models.chooseDevice("cpu");
+    workers[1]!.device!.resolve();
+    await Promise.all([asked, choosing]);
+    expect(getUi().pendingTokenizer).toMatchObject({ role: "teacher", folder: { name: "bare" } });
+  });
+
   it("a stop leaves the worker that took the place of its own meanwhile", async () => {
     hold("stuck");
     void models.open("student", folder("stuck"));
@@ -328,6 +364,21 @@ describe("opening a folder", () => {
     workers[1]!.device!.resolve();
     await Promise.all([undone, choosing]);
     expect(shown("teacher")).toBe("first");
+    await undoList.undoLast();
+    expect(chosen("student")).toBeUndefined();
+  });
+
+  it("an undo whose opening is ended is done, and a further undo works", async () => {
+    await models.open("student", folder("mine"));
+    await models.open("teacher", folder("first"));
+    await models.open("teacher", folder("second"));
+    hold("first");
+    const undone = undoList.undoLast();
+    await until(() => expect(loaded).toHaveLength(4));
+    models.endWorker();
+    await undone;
+    expect([shown("teacher"), chosen("teacher")]).toEqual([undefined, "first"]);
+    expect(getUi().notice?.kind).not.toBe("error");
     await undoList.undoLast();
     expect(chosen("student")).toBeUndefined();
   });

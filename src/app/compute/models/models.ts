@@ -52,9 +52,13 @@ export const useOwnModels = create<Record<Role, Opened | null>>(() => ({ teacher
 interface Compute {
   client: ComputeClient;
   started: Promise<ComputeClient>;
-  /** Resolves to null when it is ended because another device was chosen: the new worker can be asked instead. */
-  left: Promise<null>;
+  /**
+   * Its end, after which it answers nothing: null where another device was chosen, and the new worker can be asked instead;
+   * otherwise it rejects with an `AbortError`.
+   */
+  over: Promise<null>;
   leave: () => void;
+  end: () => void;
 }
 
 /** Milliseconds that a model has to stop by itself. */
@@ -99,17 +103,19 @@ export class Models {
   async #started(): Promise<Compute> {
     this.#compute ??= this.#asked();
     const compute = this.#compute;
-    const client = await Promise.race([compute.started, compute.left]);
+    const client = await Promise.race([compute.started, compute.over]);
     return client === null ? this.#started() : compute;
   }
 
   #asked(): Compute {
     const client = this.clients.startCompute();
-    let leave = (): void => {};
-    const left = new Promise<null>((resolve) => {
+    let [leave, end] = [(): void => {}, (): void => {}];
+    const over = new Promise<null>((resolve, reject) => {
       leave = () => resolve(null);
+      end = () => reject(new DOMException("the compute worker was ended", "AbortError"));
     });
-    return { client, started: this.#start(client), left, leave };
+    over.catch(() => undefined);
+    return { client, started: this.#start(client), over, leave, end };
   }
 
   async #start(client: ComputeClient): Promise<ComputeClient> {
@@ -132,20 +138,26 @@ export class Models {
     }
   }
 
-  /** Ends the compute worker at once, whatever it does. Folders stay; models are opened again when they are needed. */
+  /**
+   * Ends the compute worker at once, whatever it does. Folders stay; models are opened again when they are needed. Whoever
+   * waits for one, or behind one, gets an `AbortError`.
+   */
   endWorker(): void {
-    // What the ended worker was asked for never answers.
     this.#turns = new Turns();
     this.#before = {};
     this.#end();
   }
 
-  #end(): void {
+  /** @param isLeft whether another worker takes its place, which goes on with what is being opened */
+  #end(isLeft = false): void {
     const ended = this.#compute;
     this.#compute = null;
     this.#keeping?.giveUp(new InputError("the compute worker ended while the student was being kept"));
     setUi({ models: { teacher: null, student: null }, modelLoading: {} });
-    ended?.client.end();
+    if (ended === null) return;
+    ended.client.end();
+    if (isLeft) ended.leave();
+    else ended.end();
   }
 
   /**
@@ -165,7 +177,10 @@ export class Models {
    * @returns true where the worker was ended: what it was asked for never answers then
    */
   async stopWork(goesOn: () => boolean, end = (): void => this.endWorker()): Promise<boolean> {
-    void this.worker().then(({ api }) => api.abort());
+    // A worker that could not start, or was ended meanwhile, has nothing to stop.
+    this.worker()
+      .then(({ api }) => api.abort())
+      .catch(() => undefined);
     await new Promise((resolve) => setTimeout(resolve, GRACE_MS));
     if (goesOn()) await this.#keeping?.folder.catch(() => undefined);
     if (!goesOn()) return false;
@@ -180,13 +195,11 @@ export class Models {
   async chooseDevice(kind: ComputeChoice): Promise<void> {
     if (isModelAtWork() || (kind === this.#device && this.#compute !== null)) return;
     this.#device = kind;
-    const before = this.#compute;
-    this.#end();
-    before?.leave();
+    this.#end(true);
     try {
       await this.worker();
     } catch (error) {
-      setUi({ notice: faultNotice(error) });
+      if (!isAbort(error)) setUi({ notice: faultNotice(error) });
     }
   }
 
@@ -302,23 +315,33 @@ export class Models {
 
   /** Opens the role's model on the device if it is not there yet. */
   ensure(role: Role): Promise<ComputeClient> {
-    return this.#turns.take(() => this.#openIfNeeded(role));
+    const turns = this.#turns;
+    return turns.take(() => this.#openIfNeeded(role, turns));
   }
 
-  async #openIfNeeded(role: Role): Promise<ComputeClient> {
+  /** Opens a role's model after a change that stands whatever becomes of it: one that is stopped is opened when it is needed. */
+  async #openAgain(role: Role): Promise<void> {
+    try {
+      await this.ensure(role);
+    } catch (error) {
+      if (!isAbort(error)) throw error;
+    }
+  }
+
+  /** @param turns those that it waited for; others take their place where a worker is ended, with all that was asked of it */
+  async #openIfNeeded(role: Role, turns: Turns): Promise<ComputeClient> {
+    const checkTurn = (): void => {
+      if (turns !== this.#turns) throw new DOMException("the compute worker was ended", "AbortError");
+    };
+    checkTurn();
     await this.ensureTokenizers();
-    const { client, left } = await this.#started();
+    checkTurn();
+    const { client, over } = await this.#started();
     if (getUi().models[role] !== null) return client;
     let underWay = true;
-    let giveUp = (): void => {};
-    const stopped = new Promise<never>((_, reject) => {
-      giveUp = () => reject(new DOMException("the opening was stopped", "AbortError"));
-    });
-    stopped.catch(() => undefined);
     const end = (): void => {
       // Another worker may have taken its place.
       if (this.#compute?.client === client) this.#end();
-      giveUp();
     };
     const loading = (done: number, total: number): void => {
       // The last words of a worker may arrive after its answer.
@@ -329,12 +352,13 @@ export class Models {
     };
     loading(0, 0);
     try {
-      const loaded = await Promise.race([this.#load(role, client, loading), left, stopped]);
-      if (loaded === null) return this.#openIfNeeded(role);
+      const loaded = await Promise.race([this.#load(role, client, loading), over]);
+      if (loaded === null) return this.#openIfNeeded(role, turns);
       const { wanted, opened, weights, info, steps } = loaded;
       // Another one, or another format, may have been chosen meanwhile.
       const isWanted = wanted === (this.#folders[role] ?? this.#shipped);
-      if (!isWanted || (role === "teacher" && weights !== memory().weights)) return this.#openIfNeeded(role);
+      if (!isWanted || (role === "teacher" && weights !== memory().weights))
+        return this.#openIfNeeded(role, turns);
       this.#folders[role] = opened;
       if (role === "student") this.#openedStudent ??= opened;
       setUi((ui) => ({ models: { ...ui.models, [role]: { info, origin: opened.origin, steps } } }));
@@ -377,13 +401,15 @@ export class Models {
       if (role === "student") studentWentBack(had, opened?.taken ?? {});
       await this.ensureTokenizers();
       setUi((ui) => ({ models: { ...ui.models, [role]: null }, scores: gaveWay ? {} : scores }));
-      if (wasOpen) await this.ensure(role);
+      if (wasOpen) await this.#openAgain(role);
     };
   }
 
   /** Lets the user say whose tokenizer a folder without one has. Throws `InputError` for a folder that holds no model. */
   async askForTokenizer(role: Role | "other", folder: FolderFiles): Promise<void> {
-    await (await this.worker()).api.checkModel(folder);
+    const { client, over } = await this.#started();
+    if ((await Promise.race([client.api.checkModel(folder), over])) === null)
+      return this.askForTokenizer(role, folder);
     setUi({ pendingTokenizer: { role, folder } });
   }
 
@@ -486,7 +512,7 @@ export class Models {
     this.#setFolder("student", this.#openedStudent);
     studentWentBack(had, this.#openedStudent?.taken ?? {});
     this.studentLost();
-    await this.ensure("student");
+    await this.#openAgain("student");
   }
 
   /** The same as a change that can be taken back; a fault is shown. */

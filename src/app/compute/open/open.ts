@@ -78,7 +78,11 @@ async function openNow(label: string, read: ReadLibrary, how: How): Promise<bool
 
 /** Ends an opening that is under way; what was open before stays. */
 export function stopOpening(): void {
-  if (getUi().opening !== null) void libraryWorker().stopOpening();
+  if (getUi().opening === null) return;
+  // The opening says why a worker could not start.
+  libraryWorker()
+    .stopOpening()
+    .catch(() => undefined);
 }
 
 /** Opens a shipped library; where it is open, shows it from the start. */

@@ -193,7 +193,11 @@ export class ScoringRuns {
       if (isAbort(error)) endCancelled(key);
       else setUi({ scoring: { status: "failed", job, key, message: describeFault(error) } });
     } finally {
-      if (other !== null && isLatest()) void models.worker().then((client) => client.api.closeOther());
+      if (other !== null && isLatest())
+        models
+          .worker()
+          .then((client) => client.api.closeOther())
+          .catch(() => undefined);
     }
   }
 

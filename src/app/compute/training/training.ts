@@ -257,7 +257,11 @@ export class StudentTraining {
     if (training.status === "running") {
       patchTraining({ status: "stopping" });
       if (id !== null) patchRun(id, { state: "cancelling", message: "it ends after its present step" });
-      void (await models.worker()).api.stop();
+      // A worker that was ended meanwhile, or could not start, has nothing to stop.
+      models
+        .worker()
+        .then(({ api }) => api.stop())
+        .catch(() => undefined);
       return;
     }
     if (training.status !== "stopping") return;

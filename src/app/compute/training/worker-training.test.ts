@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { fake, Pending } from "../../../../test/support/fake.ts";
+import { fake, Pending, until } from "../../../../test/support/fake.ts";
 import { fakeLibrary } from "../../../../test/support/fake-library.ts";
 import { librarySummary, taskSummary } from "../../../../test/support/summaries.ts";
 import { InputError } from "../../../core/errors.ts";
@@ -16,9 +16,10 @@ vi.mock("../runs/follow-worker.ts", () => ({ workerFollower: { takeJob: () => un
 
 type Clients = ConstructorParameters<typeof WorkerTraining>[0];
 
+let foldersAsked: number;
 /** Paths of the files that arrived at the worker, each with the run that it is of. */
 let arrived: string[];
-let student: FolderFiles;
+let student: FolderFiles | Promise<FolderFiles>;
 let send: { records: boolean; teacher: boolean; student: boolean };
 let library: string;
 let worker: Clients["worker"];
@@ -35,7 +36,7 @@ const folder = (weights: string): FolderFiles => ({
 });
 
 beforeEach(() => {
-  arrived = [];
+  [arrived, foldersAsked] = [[], 0];
   [student, library] = [folder("first"), "lib.jsonl"];
   send = { records: false, teacher: false, student: true };
   worker = fake<Clients["worker"]>({
@@ -49,7 +50,10 @@ beforeEach(() => {
   training = new WorkerTraining({
     worker,
     models: fake<Clients["models"]>({
-      folder: async () => student,
+      folder: async () => {
+        foldersAsked += 1;
+        return student;
+      },
       tokenizer: async () => ({ tokenizerJson: "{}", file: "t" }),
     }),
     library: () =>
@@ -102,6 +106,21 @@ it("an abort ends the sending between two files, and nothing is asked of the wor
   await expect(training.planOnWorker(silent, false, controller.signal)).rejects.toThrow("abort");
   expect(arrived).toEqual([]);
   expect(worker.plan).not.toHaveBeenCalled();
+});
+
+it("an abort is heard while a model is read, and nothing of it is sent", async () => {
+  const controller = new AbortController();
+  const read = new Pending<FolderFiles>();
+  student = read.promise;
+  const starting = training.start(silent, () => true, controller.signal);
+  await until(() => expect(foldersAsked).toBe(1));
+  controller.abort();
+  await expect(starting).rejects.toThrow("abort");
+  read.resolve(folder("late"));
+  await training.planOnWorker(silent, false, signal);
+  // Those of the second only.
+  expect(arrived).toEqual(FILES);
+  expect(worker.submit).not.toHaveBeenCalled();
 });
 
 it("sends what the form named when it was asked, though the form's run is another since", async () => {

@@ -2,6 +2,7 @@
 import { create } from "zustand";
 import { InputError } from "../../../core/errors.ts";
 import type { RunWork } from "../../../core/loop/index.ts";
+import { untilAborted } from "../../../core/until-aborted.ts";
 import { Turns } from "../../base/turns.ts";
 import { wholeFile } from "../../data/files/blob-folder.ts";
 import { withTokenizer } from "../../data/files/model-folder.ts";
@@ -50,11 +51,16 @@ export class WorkerTraining {
   /** Sends what the form's run reads and the worker does not have. @throws InputError, as `valid` */
   async #sendInputs(tell: Tell, signal: AbortSignal): Promise<ComposedConfig> {
     const [composed, form] = [valid(this.clients.compose()), trainingForm()];
-    await this.#sending.take(() => this.#sendMissing(composed, form, tell, signal));
+    // Reading a library or a model cannot be interrupted.
+    await untilAborted(
+      signal,
+      this.#sending.take(() => this.#sendMissing(composed, form, tell, signal)),
+    );
     return composed;
   }
 
   async #sendMissing({ send }: ComposedConfig, form: TrainingForm, tell: Tell, signal: AbortSignal) {
+    signal.throwIfAborted();
     const { nextId: id } = form;
     const { worker, models, library: records } = this.clients;
     const once = async (what: string, of: string, files: () => Promise<[path: string, Blob][]>) => {
