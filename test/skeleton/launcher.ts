@@ -39,6 +39,7 @@ export function spoolLauncher(shell: Shell): RunLauncher {
 export const spool: SchedulerKind = {
   launcher: spoolLauncher,
   checkThere: () => `say spool ok "$(command -v sh)"`,
-  plan: () => "sh plan.sh",
+  // The script that waits ends its own processes.
+  plan: () => ({ run: "sh plan.sh", end: ":" }),
   byHand: () => ({ start: "sh" }),
 };

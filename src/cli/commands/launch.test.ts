@@ -12,6 +12,7 @@ import {
 import { delimiter, join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
 import { runCli, startCli } from "../../../test/support/cli.ts";
+import { until } from "../../../test/support/fake.ts";
 import { modelFixture } from "../../../test/support/golden.ts";
 import {
   add,
@@ -107,6 +108,48 @@ describe("gcopd launch", () => {
       expect(readdirSync(inFolder("scratch"))).toEqual([]);
     },
   );
+
+  it.each([["none"], ["slurm"], ["ray"]])(
+    "--plan that is interrupted ends what runs for it there, and leaves nothing (%s)",
+    async (scheduler) => {
+      const [stuck, pid] = [inFolder("stuck.sh"), inFolder("pid")];
+      writeFileSync(stuck, `echo $$ > ${pid}.part && mv ${pid}.part ${pid}\nexec sleep 600\n`);
+      await add("box", "--host", "box", "--gcopd", `sh ${stuck}`, "--scheduler", scheduler, "--gpus", "1");
+      const planning = startCli(cliScript(), [
+        "launch",
+        "--target",
+        "box",
+        "--config",
+        writeConfig(),
+        "--plan",
+      ]);
+      await until(() => expect(existsSync(pid)).toBe(true));
+      const running = () => existsSync(join("/proc", readFileSync(pid, "utf8").trim()));
+      expect(running()).toBe(true);
+      planning.child.kill("SIGINT");
+      expect(await planning.ended).toMatchObject({ code: 130 });
+      expect(planning.output.err).toContain("gcopd: interrupted: nothing was written\n");
+      await until(() => expect([running(), readdirSync(inFolder("scratch"))]).toEqual([false, []]));
+    },
+  );
+
+  it("--plan that is killed while it waits in the queue leaves no job there", async () => {
+    writeFileSync(inFolder("slurm", "full"), "");
+    await box("--scheduler", "slurm", "--gpus", "1");
+    const planning = startCli(cliScript(), [
+      "launch",
+      "--target",
+      "box",
+      "--config",
+      writeConfig(),
+      "--plan",
+    ]);
+    const state = inFolder("slurm", "jobs", "1", "state");
+    await until(() => expect(readFileSync(state, "utf8")).toBe("PENDING\n"));
+    planning.child.kill("SIGKILL");
+    await until(() => expect(readFileSync(state, "utf8")).toBe("CANCELLED by 0\n"));
+    await until(() => expect(readdirSync(inFolder("scratch"))).toEqual([]));
+  });
 
   it.each([["none"], ["slurm"]])(
     "stops after a step and goes on to the same weights (%s)",

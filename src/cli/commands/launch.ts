@@ -15,6 +15,7 @@ import { readTarget } from "../../worker/launch/target.ts";
 import { UsageError } from "../command.ts";
 import { absoluteFrom, readConfigFile } from "../config-file.ts";
 import { table } from "../demo/table.ts";
+import { interruptible } from "../engine/interrupt.ts";
 import { printTold } from "../engine/memory-options.ts";
 import { number, type ProgressFormat, progressOption } from "../engine/options.ts";
 import { printLine, progress } from "../io.ts";
@@ -140,10 +141,10 @@ async function submit(
     );
   const launch = { target: { name, is }, config, carried, args, title };
   if (options.plan) {
-    const { plan } = await planThere(join(defaultDataDir(), PLANNED), launch, {
-      probe: options.probe === true,
+    await interruptible(async (signal) => {
+      const how = { probe: options.probe === true, signal };
+      printTold((await planThere(join(defaultDataDir(), PLANNED), launch, how)).plan);
     });
-    printTold(plan);
   } else told(await launchedRuns().launch(launch));
 }
 

@@ -313,7 +313,7 @@ export function launchRoutes(app: OpenAPIHono, followed: FollowedRuns, jobsDir: 
     if (!kept) await checkThere(target, there, where);
     const found = kept
       ? keptPlan(folder, { target, config })
-      : await planThere(folder, { target, config, carried }, { probe });
+      : await planThere(folder, { target, config, carried }, { probe, signal: c.req.raw.signal });
     const measured = found && { at: found.at, plan: Plan.parse(found.plan) };
     return c.json({ measured }, 200);
   });

@@ -11,6 +11,7 @@ import { isThere, onFile, onFileSync } from "../../node/file-error.ts";
 import { sha256Hex } from "../../node/sha256.ts";
 import { inTemporaryFolder, makeFolder, writeWholeSync } from "../../node/whole-file.ts";
 import { lastSaid } from "../job/plan.ts";
+import { HERE } from "./process.ts";
 import { configText, type Launch, packed, runFolder, trainCommand } from "./runs.ts";
 import { MARK, quoted } from "./shell.ts";
 import { resourceOptions } from "./slurm.ts";
@@ -27,15 +28,30 @@ export type KeptPlan = z.infer<typeof keptSchema>;
 
 type Planned = Pick<Launch, "target" | "config" | "carried" | "args">;
 
-/** Reads a whole archive, runs the plan where `$3` says, prints what it told, and takes the folder away, whatever the end. */
+/**
+ * Reads a whole archive of `$2` bytes, runs the plan where `$3` says, prints what it told, and takes the folder away, whatever
+ * the end. The plan ends with the standard input, by `$4` where a scheduler has it: then nobody waits for it any more.
+ */
 const SCRIPT = `umask 077
 mkdir -p "$1" || exit 72
-trap 'cd / && rm -rf "$1"; rmdir "\${1%/*}" 2> /dev/null; :' EXIT
-trap 'exit 143' HUP INT TERM
-cd "$1" && cat > in.tar || exit 72
+plan= watch=
+trap '[ -z "$watch" ] || kill "$watch" 2> /dev/null; cd / && rm -rf "$1"; rmdir "\${1%/*}" 2> /dev/null; :' EXIT
+end() {
+  trap '' HUP INT TERM
+  [ -z "$plan" ] || { kill -TERM "-$plan" || kill -TERM "$plan"; eval "$4"; } > /dev/null 2>&1 < /dev/null
+  exit 143
+}
+trap end HUP INT TERM
+cd "$1" && head -c "$2" > in.tar || exit 72
 [ "$(($(wc -c < in.tar)))" = "$2" ] || { echo "the connection broke" >&2; exit 72; }
 tar -xof in.tar && rm in.tar || exit 72
-eval "$3" > wait.log 2>&1 < /dev/null
+exec 3<&0
+{ cat <&3; kill -TERM $$; } > /dev/null 2>&1 &
+watch=$!
+# In a group of its own, so that all of it can be ended.
+$(command -v setsid) sh -c "$3" sh "$1" > wait.log 2>&1 < /dev/null 3<&- &
+plan=$!
+wait "$plan"
 # A network file system may show an old folder until it is listed.
 ls > /dev/null
 [ -e code ] || { tail -n 3 wait.log >&2; exit 75; }
@@ -48,12 +64,13 @@ exit "$(cat code)"`;
  * Plans a run on its target. A plan without a probe needs no device and is made by the target's shell, unless the target
  * asks for GPUs: its passes are then cut as theirs.
  *
- * @throws InputError with the line of the command that refuses the config; `Unreachable`
+ * @param signal ends the plan there, too
+ * @throws InputError with the line of the command that refuses the config; `Unreachable`; the signal's reason
  */
 export async function planThere(
   folder: string,
   { target: { name, is }, config, carried, args = [] }: Planned,
-  { probe }: { probe: boolean },
+  { probe, signal }: { probe: boolean; signal: AbortSignal },
 ): Promise<KeptPlan> {
   const shell = shellOf(is);
   const there = runFolder(is, `plan-${randomBytes(6).toString("hex")}`);
@@ -64,7 +81,7 @@ export async function planThere(
       `target ${name}: cannot probe with ${is.slurmrestd === undefined ? is.scheduler : "slurmrestd"}, since the shell there cannot wait for the result: plan without --probe`,
     );
   const scheduled = probe || is.gpus !== undefined;
-  const slurm = ["--job-name=gcopd-plan", "--output=slurm.out", ...resourceOptions(is)];
+  const slurm = ["--output=slurm.out", ...resourceOptions(is)];
   const script = `#!/bin/sh
 ${slurm.map((option) => `#SBATCH ${option}\n`).join("")}cd ${quoted(there)} || exit 72
 (${before}exec ${command}) > plan.json 2> plan.log
@@ -74,9 +91,12 @@ echo $? > code.part && mv code.part code
     const tar = join(parts, "in.tar");
     await packed(tar, { "config.json": configText(config), "plan.sh": script }, carried);
     const { size } = await onFile(tar, "read", stat(tar));
-    const run = scheduled && waiting !== null ? waiting : "sh plan.sh";
-    return shell.exec(["sh", "-c", SCRIPT, "sh", there, String(size), run], { input: { file: tar } });
+    signal.throwIfAborted();
+    const { run, end } = scheduled && waiting !== null ? waiting : HERE;
+    const input = { file: tar, until: signal };
+    return shell.exec(["sh", "-c", SCRIPT, "sh", there, String(size), run, end], { input });
   });
+  signal.throwIfAborted();
   if (code !== 0)
     throw new InputError(
       `${name}: ${lastSaid(err).replaceAll(`${there}/`, "") || `the plan ended with exit code ${code}`}`,

@@ -20,9 +20,12 @@ const GPUS = `if said=$(nvidia-smi -L 2> /dev/null) && [ -n "$said" ]; then say 
 elif ls /dev/dri/renderD* > /dev/null 2>&1; then say gpu ok "$(ls /dev/dri/renderD* | head -n 1)"
 else say gpu note "no GPU is visible: a run will use the CPU, slowly"; fi`;
 
+/** The script that waits ends its own processes. */
+export const HERE = { run: "sh plan.sh", end: ":" };
+
 export const processes: SchedulerKind = {
   launcher: processLauncher,
   checkThere: () => GPUS,
-  plan: () => "sh plan.sh",
+  plan: () => HERE,
   byHand: () => ({ start: "sh" }),
 };

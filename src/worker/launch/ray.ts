@@ -7,7 +7,7 @@ import {
   type Scheduler,
 } from "./folder-launcher.ts";
 import type { Attempt, RunLauncher } from "./launcher.ts";
-import { gpuNote, type SchedulerKind } from "./scheduler-kind.ts";
+import { gpuNote, PLAN_ID, type SchedulerKind } from "./scheduler-kind.ts";
 import { quoted, type Shell, script } from "./shell.ts";
 
 export interface RayResources {
@@ -88,8 +88,12 @@ else
     say ray missing "$(echo "$said" | sed '/^[. ]*$/d' | last): check that the cluster runs, and ray_address"
 fi
 ${gpuNote(target)}`,
-  plan: ({ ray_address: address, gpus }) => `${rayJob(address)}
-ray_job submit${asked(gpus)} -- sh "$1/plan.sh"`,
+  plan: ({ ray_address: address, gpus }) => ({
+    run: `${rayJob(address)}
+ray_job submit --submission-id ${PLAN_ID}${asked(gpus)} -- sh "$1/plan.sh"`,
+    end: `${rayJob(address)}
+ray_job stop --no-wait ${PLAN_ID}`,
+  }),
   byHand({ ray_address: address, gpus }) {
     const at = address === undefined ? "" : ` --address ${quoted(address)}`;
     return { start: `ray job submit${at}${asked(gpus)} -- sh` };

@@ -18,13 +18,19 @@ export interface SchedulerKind {
   checkThere(target: Target): string;
   /** Steps of the check that are asked from this machine. */
   checkHere?(target: Target): Promise<CheckStep[]>;
-  /** Shell text that runs `$1/plan.sh`, the present folder's, and waits for its end; null where the shell cannot. */
-  plan(target: Target): string | null;
+  /**
+   * Shell text that runs `$1/plan.sh`, the present folder's, and waits for its end, and text that ends what runs elsewhere
+   * for it; null where the shell cannot wait.
+   */
+  plan(target: Target): { run: string; end: string } | null;
   /** A script that is started by hand: its first comments, and the command that starts it. */
   byHand(target: Target): { head?: string[]; start: string };
   /** Commands that bring inputs into a run's folder by hand, where no host has it. */
   sending?(folder: string, carried: readonly Carried[]): string[];
 }
+
+/** A plan's name at a scheduler, in the text of `plan`: that of its folder. */
+export const PLAN_ID = `"gcopd-\${1##*/}"`;
 
 /** What a check says where the scheduler gives out GPUs and none is requested. */
 export const gpuNote = ({ gpus }: Target): string =>

@@ -20,8 +20,15 @@ export interface Answer {
 }
 
 export interface Streams {
-  /** Standard input: a text, the file of this path, or nothing, open until the signal, which ends the program. */
-  input?: { text: string } | { file: string } | { until: AbortSignal } | { stream: Readable };
+  /**
+   * Standard input: a text, the file of this path, or nothing, open until the signal, which ends the program. After a file
+   * with `until` it stays open until that: a program elsewhere that is killed here hears of it by the end of its input.
+   */
+  input?:
+    | { text: string }
+    | { file: string; until?: AbortSignal }
+    | { until: AbortSignal }
+    | { stream: Readable };
   /** Takes standard output as it comes; else it is in the answer. */
   into?: Writable;
   /** Milliseconds until the program here is killed, and the place to name then. What it started may go on, here or there. */
@@ -107,8 +114,18 @@ function lateness({ ms, place }: { ms: number; place: string }) {
 
 async function send(input: Streams["input"], child: ChildProcessWithoutNullStreams): Promise<void> {
   if (input === undefined || "text" in input) child.stdin.end(input?.text ?? "");
-  else if ("file" in input) await pipeline(bytesOf(input.file), child.stdin).catch(unlessClosed);
-  else if ("stream" in input) await pipeline(input.stream, child.stdin).catch(unlessClosed);
+  else if ("file" in input) {
+    const { file, until } = input;
+    const end = () => child.stdin.end();
+    try {
+      await pipeline(bytesOf(file), child.stdin, { end: false }).catch(unlessClosed);
+    } catch (error) {
+      end();
+      throw error;
+    }
+    if (until === undefined || until.aborted) end();
+    else until.addEventListener("abort", end, { once: true });
+  } else if ("stream" in input) await pipeline(input.stream, child.stdin).catch(unlessClosed);
   else if (input.until.aborted) child.kill();
   else input.until.addEventListener("abort", () => child.kill(), { once: true });
 }

@@ -1,6 +1,6 @@
 /** Slurm, by `sbatch` in a shell of a login node or over slurmrestd. */
 import type { Target } from "../../protocol/target.ts";
-import { gpuNote, type KeyProblem, type SchedulerKind } from "./scheduler-kind.ts";
+import { gpuNote, type KeyProblem, PLAN_ID, type SchedulerKind } from "./scheduler-kind.ts";
 import { quoted } from "./shell.ts";
 import { resourceOptions, slurmLauncher } from "./slurm.ts";
 import { checkSlurmRest, slurmRestLauncher } from "./slurmrestd.ts";
@@ -27,7 +27,13 @@ export const slurm: SchedulerKind = {
     target.slurmrestd === undefined ? `${checkSbatch(target)}\n${gpuNote(target)}` : gpuNote(target),
   checkHere: async ({ slurmrestd, partition }) =>
     slurmrestd === undefined ? [] : checkSlurmRest(slurmrestd, partition),
-  plan: ({ slurmrestd }) => (slurmrestd === undefined ? "sbatch --wait --parsable plan.sh" : null),
+  plan: ({ slurmrestd }) =>
+    slurmrestd === undefined
+      ? {
+          run: `sbatch --wait --parsable --job-name ${PLAN_ID} plan.sh`,
+          end: `scancel -u "$(id -un)" --name ${PLAN_ID}`,
+        }
+      : null,
   byHand: (target) => ({
     head: [
       "--job-name=gcopd-by-hand",
