@@ -164,6 +164,7 @@ async function hostileJobs(page: Page): Promise<void> {
     message: words,
     created_at: "2026-11-01T10:00:00.000Z",
     ended_at: "2026-11-01T10:00:01.000Z",
+    last_event: 9,
   });
   const jobs = [job(1, EVERYTHING), job(2, `${hostileName(1)}`)];
   await page.route(/\/api\/jobs\?/, (route) => route.fulfill({ json: { jobs } }));
@@ -193,7 +194,7 @@ async function hostileJobs(page: Page): Promise<void> {
       `id: ${i + 1}\nevent: progress\ndata: ${JSON.stringify({ ...event, at: "2026-11-01T10:00:00Z" })}\n\n`,
   );
   const ended = `id: 9\nevent: state\ndata: ${JSON.stringify({ state: "failed", message: EVERYTHING, at: "2026-11-01T10:00:01Z" })}\n\n`;
-  await page.route(/\/api\/jobs\/[^/]+\/events$/, (route) =>
+  await page.route(/\/api\/jobs\/[^/]+\/events\?/, (route) =>
     route.fulfill({ contentType: "text/event-stream", body: [...events, ended].join("") }),
   );
   await page.route(/\/api\/jobs\/[^/]+\/log/, (route) =>

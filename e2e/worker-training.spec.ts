@@ -211,6 +211,43 @@ test("the sample on the worker: its own copies are read, and nothing is sent", a
   await expect(watched.getByRole("row").last().locator("td.number").first()).toContainText("−");
 });
 
+test("with more runs than a browser has connections, the page keeps some for all else", async ({
+  page,
+  baseURL,
+}) => {
+  await visit(page, sampleHash("training", "lifespan-shortest-lived|51|easy", { decision: 0 }));
+  await chooseWorker(page);
+  await page.getByLabel("Vanilla passes").fill("900");
+  await page.getByRole("button", { name: "Start on the worker" }).click();
+  await expect(detail(page)).toContainText(/▶ running · step [1-9]/, { timeout: MODEL_TIME });
+  const token = await page.locator("meta[name=gcopd-token]").getAttribute("content");
+  const api = (method: string, path: string, data?: object) =>
+    page.request.fetch(`${baseURL}api/jobs${path}`, {
+      ...{ method, headers: { Authorization: `Bearer ${token}` } },
+      ...(data !== undefined && { data }),
+    });
+  const { jobs } = await (await api("GET", "")).json();
+  const { kind, config } = jobs[0].request;
+  for (let n = 1; n <= 7; n++) await api("POST", "", { kind, config, title: `waiting ${n}` });
+  // Each of them is followed at once.
+  await page.reload();
+  await page.keyboard.press("6");
+  const rows = page.getByTestId("run-list").getByRole("row");
+  await expect(rows.filter({ hasText: /waiting \d.*queued/ })).toHaveCount(7);
+  await rows.filter({ hasText: "running" }).getByRole("link").click();
+  await expect(detail(page)).toContainText(/▶ running · step \d+/);
+  const [, seen] = /step (\d+)/.exec((await detail(page).textContent())!)!;
+  await expect(detail(page)).not.toContainText(`step ${seen} of`);
+  await detail(page).getByText("Log", { exact: true }).click();
+  await expect(detail(page).locator("pre").first()).not.toBeEmpty();
+  // The next in the line takes its turn.
+  await detail(page).getByRole("button", { name: "Stop after this step" }).click();
+  await expect(detail(page)).toContainText("▢ stopped", { timeout: MODEL_TIME });
+  await rows.filter({ hasText: "waiting 1" }).getByRole("link").click();
+  await expect(detail(page)).toContainText(/▶ running · step [1-9]/, { timeout: MODEL_TIME });
+  for (const { id } of (await (await api("GET", "")).json()).jobs) await api("POST", `/${id}/cancel`);
+});
+
 test("a run on policy on the worker plays made games and measures its student there", async ({ page }) => {
   await visit(page, sampleHash("training", "lifespan-shortest-lived|51|easy", { decision: 0 }));
   await chooseWorker(page);

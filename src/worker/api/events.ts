@@ -25,10 +25,11 @@ const events = createRoute({
     "`state` with `{state, message}`, `progress` with an object that the command printed, `output` with `{text}` for " +
     "any other line of it. Each event's data also holds `attempt`, the run of the job that it is of, and `at`. An " +
     "object that has a key `attempt`, `at` or `printed` itself stands whole under `printed`, too. The stream ends when " +
-    "the job has ended.",
+    "the job has ended; with `follow=false`, once all that has happened was sent.",
   security,
   request: {
     params: JobId,
+    query: z.object({ follow: z.enum(["true", "false"]).default("true") }),
     headers: z.object({
       "last-event-id": z
         .string()
@@ -46,20 +47,24 @@ const events = createRoute({
 
 export function eventRoutes(app: OpenAPIHono, queue: JobQueue, store: JobStore): void {
   /** The job's next events; `over` when there will be none any more. */
-  const look = (id: string, last: number): { events: JobEvent[]; over: boolean; waitMs: number } => {
+  const look = (
+    id: string,
+    last: number,
+  ): { events: JobEvent[]; over: boolean; isFault: boolean; waitMs: number } => {
     try {
       // The state first: its event is there when it is.
       const job = store.get(id);
       const over = job === null || ENDED.includes(job.state);
-      return { events: store.eventsAfter(id, last, BATCH), over, waitMs: KEEP_ALIVE_MS };
+      return { events: store.eventsAfter(id, last, BATCH), over, isFault: false, waitMs: KEEP_ALIVE_MS };
     } catch (error) {
       if (!(error instanceof StoreFault)) throw error;
-      return { events: [], over: false, waitMs: RETRY_MS };
+      return { events: [], over: false, isFault: true, waitMs: RETRY_MS };
     }
   };
 
   app.openapi(events, (c) => {
     const { id } = c.req.valid("param");
+    const isFollowed = c.req.valid("query").follow === "true";
     const lastEventId = c.req.valid("header")["last-event-id"];
     const job = queue.get(id);
     let last = Number(lastEventId ?? 0);
@@ -78,7 +83,7 @@ export function eventRoutes(app: OpenAPIHono, queue: JobQueue, store: JobStore):
             last = event.id;
           }
           if (news.events.length > 0) continue;
-          if (queue.closing || news.over) return;
+          if (queue.closing || news.over || !(isFollowed || news.isFault)) return;
           const woken = await new Promise<boolean>((resolve) => {
             const timer = setTimeout(() => resolve(false), news.waitMs);
             wake = () => {

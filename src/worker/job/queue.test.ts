@@ -339,6 +339,19 @@ describe("following a job", () => {
     ]);
   });
 
+  it("with follow=false ends once all that has happened was sent", async () => {
+    const { path, hold } = harness.config({ steps: 6, holdAt: 3 });
+    const { id } = await harness.train(path);
+    const first = await harness.events(id, undefined, (event) => event.data.step === 2);
+    expect(await harness.events(id, undefined, () => false, "?follow=false")).toEqual(first);
+    expect(await harness.events(id, first.at(-1)!.id, () => false, "?follow=false")).toEqual([]);
+    const bad = await harness.fetch(`/api/jobs/${id}/events?follow=no`);
+    expect(bad.status).toBe(400);
+    harness.release(hold);
+    const all = await harness.events(id);
+    expect(await harness.events(id, undefined, () => false, "?follow=false")).toEqual(all);
+  });
+
   it("answers 204 to a client that has everything, and refuses what is not an id", async () => {
     const { path } = harness.config({ steps: 1 });
     const { id } = await harness.train(path);

@@ -174,10 +174,11 @@ export class Harness {
     id: string,
     lastEventId?: number,
     enough?: (event: ServerEvent) => boolean,
+    query = "",
   ): Promise<ServerEvent[]> {
     const headers: Record<string, string> = {};
     if (lastEventId !== undefined) headers["Last-Event-ID"] = String(lastEventId);
-    const answer = await this.fetch(`/api/jobs/${id}/events`, { headers });
+    const answer = await this.fetch(`/api/jobs/${id}/events${query}`, { headers });
     if (answer.status === 204) return [];
     const events: ServerEvent[] = [];
     let text = "";

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { fake, Pending, until } from "../../../../test/support/fake.ts";
 import { AT, sent } from "../../../../test/support/train-events.ts";
 import { InputError } from "../../../core/errors.ts";
@@ -12,6 +12,7 @@ const ID = "train-00000000000a";
 const FILES = { jobs: "/jobs", shared: null, program: ["node"], environment: {}, sample: null };
 const job = (state: JobState, over: Partial<Job> = {}): Job => ({
   ...{ id: ID, state, message: null, command: ["gcopd", "train"], created_at: AT, ended_at: null },
+  last_event: 1,
   request: { kind: "train", title: "first", config: { method: "opd" } },
   ...over,
 });
@@ -21,10 +22,11 @@ const scoring = (id: string, state: JobState): Job => job(state, { id, request: 
 class Stream {
   readonly #body = new TransformStream<Uint8Array, Uint8Array>();
   readonly #writer = this.#body.writable.getWriter();
-  #ids = 0;
+  /** @param ids of the event before its first */
+  constructor(private ids = 0) {}
   readonly answer = new Response(this.#body.readable);
   send(event: "state" | "progress", data: object): void {
-    const text = `id: ${++this.#ids}\nevent: ${event}\ndata: ${sent(data, event)}\n\n`;
+    const text = `id: ${++this.ids}\nevent: ${event}\ndata: ${sent(data, event)}\n\n`;
     void this.#writer.write(new TextEncoder().encode(text));
   }
   end(): void {
@@ -40,20 +42,23 @@ let jobs: Job[];
 let streams: (Stream | 204)[];
 let after: (string | null)[];
 let connections: AbortSignal[];
+/** Whether each was asked to stay, with the run that it was for. */
+let asked: string[];
 let client: WorkerClient;
 let follower: WorkerFollower;
 let leave: () => void;
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
-  [jobs, streams, after, connections] = [[], [], [], []];
+  [jobs, streams, after, connections, asked] = [[], [], [], [], []];
   client = fake<WorkerClient>({
     servesPage: () => true,
     files: vi.fn(async () => FILES),
     device: async () => ({ device: "cpu" as const, message: "slow" }),
     simulator: async () => null,
     jobs: vi.fn(async () => jobs),
-    events: async (_id, last, signal) => {
+    events: async (id, last, stays, signal) => {
+      asked.push(`${id} ${stays ? "stays" : "ends"}`);
       after.push(last);
       connections.push(signal);
       const stream = streams.shift();
@@ -189,6 +194,7 @@ it("a run that the worker does not list any more is gone; where the list is full
   streams = full.map(() => 204);
   await follower.refresh();
   expect(run()).toBeDefined();
+  await soon(() => expect(after).toHaveLength(200));
   jobs = full.slice(1);
   await follower.refresh();
   expect(run()).toBeUndefined();
@@ -273,4 +279,67 @@ it("a run that goes on while its broken stream waits to be asked again is follow
   await vi.advanceTimersByTimeAsync(1500);
   expect(run().stream).toBe("live");
   expect(after).toEqual([null, null]);
+});
+
+describe("of many runs that go on", () => {
+  const named = (id: string, state: JobState, last = 1): Job => job(state, { id, last_event: last });
+  const state = (id: string) => getRuns().runs[id]?.state;
+
+  /** The worker's next answer, which does not stay. */
+  function answers(event: "state" | "progress", data: object, id = 1): void {
+    const stream = new Stream(id - 1);
+    stream.send(event, data);
+    stream.end();
+    streams.push(stream);
+  }
+
+  it("one has a connection that stays; others are read where the list has more of them", async () => {
+    const others = ["b", "c", "d", "e", "f", "g"];
+    const live = new Stream();
+    streams = [live];
+    for (const _ of others) answers("state", { state: "running", message: null });
+    jobs = ["a", ...others].map((id) => named(id, "starting"));
+    leave = follower.follow();
+    await soon(() => expect(others.map(state)).toEqual(others.map(() => "running")));
+    expect(asked).toEqual(["a stays", ...others.map((id) => `${id} ends`)]);
+    // One has gone on, and one has ended.
+    answers("progress", { type: "checkpoint", step: 1 }, 2);
+    answers("state", { state: "done", message: null }, 2);
+    jobs = [named("a", "running", 2), ...others.map((id) => named(id, "running", "ce".includes(id) ? 2 : 1))];
+    await soon(() => expect(getRuns().runs.e).toMatchObject({ state: "done", stream: "closed" }));
+    expect(asked.slice(7)).toEqual(["c ends", "e ends"]);
+    expect(after.slice(7)).toEqual(["1", "1"]);
+    expect(getRuns().runs.c!.events).toHaveLength(1);
+    // The next takes the place of the one that ends.
+    streams = [new Stream()];
+    jobs = others.filter((id) => id !== "e").map((id) => named(id, "running", id === "c" ? 2 : 1));
+    live.send("state", { state: "done", message: null });
+    live.end();
+    await soon(() => expect(asked.at(-1)).toBe("b stays"));
+    expect(asked).toHaveLength(10);
+  });
+
+  it("one that waits gives way to one that runs", async () => {
+    streams = [new Stream(), new Stream()];
+    follower.takeJob(named("a", "queued"));
+    follower.takeJob(named("b", "running"));
+    await until(() => expect(asked).toEqual(["a stays", "b stays"]));
+    expect(connections.map(({ aborted }) => aborted)).toEqual([true, false]);
+    await vi.advanceTimersByTimeAsync(3000);
+    expect([asked.length, getRuns().runs.a!.stream]).toEqual([2, "live"]);
+  });
+
+  it("those without one are lost with the list, and the gap is marked", async () => {
+    streams = [new Stream()];
+    answers("state", { state: "running", message: null });
+    jobs = [named("a", "running"), named("b", "starting")];
+    leave = follower.follow();
+    await soon(() => expect(state("b")).toBe("running"));
+    vi.mocked(client.jobs).mockRejectedValueOnce(new TypeError("fetch failed"));
+    answers("progress", { type: "checkpoint", step: 1 }, 2);
+    await soon(() => expect(getRuns().runs.b!.stream).toBe("lost"));
+    expect(getRuns().runs.a!.stream).toBe("live");
+    await soon(() => expect(getRuns().runs.b).toMatchObject({ stream: "live", events: [{ step: 1 }] }));
+    expect(getRuns().runs.b!.figures.marks).toMatchObject([{ kind: "gap" }]);
+  });
 });

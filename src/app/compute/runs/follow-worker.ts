@@ -1,8 +1,9 @@
 /** Keeps the runs of the worker as they are there: its list every few seconds, the events of each as they happen. */
 
 import { InputError } from "../../../core/errors.ts";
-import { ENDED } from "../../../protocol/job-state.ts";
+import { ENDED, type JobState } from "../../../protocol/job-state.ts";
 import { poll } from "../../base/poll.ts";
+import { Turns } from "../../base/turns.ts";
 import { serverEvents } from "./internal/event-stream.ts";
 import { withGap } from "./internal/fold.ts";
 import { Inbox } from "./internal/inbox.ts";
@@ -17,9 +18,31 @@ const AGAIN_MS = 1500;
 /** The worker sends something every 15 s. */
 const SILENT_MS = 45_000;
 
-/** Follows the worker's list, and each run on it. */
+/** A run whose events are followed. */
+interface Followed {
+  /** Gives it up. */
+  controller: AbortController;
+  inbox: Inbox;
+  /** Id of the last event that came; 0 before the first. */
+  last: number;
+  /** Since when the worker does not answer for it. */
+  lostAt: Date | null;
+  /** Ends the connection that it has. */
+  connection: AbortController | null;
+  /** Its events are to be read, or are being read. */
+  isAsked: boolean;
+}
+
+/**
+ * Follows the worker's list, and each run on it. A browser has six connections to a host, for all of its tabs: so only one
+ * run's events come as they happen, and those of others are read when the list says that there are more.
+ */
 export class WorkerFollower {
-  readonly #following = new Map<string, AbortController>();
+  readonly #following = new Map<string, Followed>();
+  /** The run that has the connection that stays open. */
+  #live: string | null = null;
+  /** The events of others are read one run after the other. */
+  readonly #readings = new Turns();
 
   constructor(private readonly worker: WorkerClient) {}
 
@@ -32,8 +55,7 @@ export class WorkerFollower {
     const stop = poll(() => this.refresh(), LIST_MS);
     return () => {
       stop();
-      for (const controller of this.#following.values()) controller.abort();
-      this.#following.clear();
+      for (const id of this.#following.keys()) this.#giveUp(id);
     };
   }
 
@@ -59,6 +81,8 @@ export class WorkerFollower {
     } catch (error) {
       const problem = error instanceof InputError ? error.message : null;
       useRuns.setState(({ worker: state }) => ({ worker: { ...state, status: "lost", problem } }));
+      // The one that is followed as it happens finds out by itself.
+      for (const id of this.#following.keys()) if (id !== this.#live) this.#lose(id);
     }
   }
 
@@ -70,9 +94,14 @@ export class WorkerFollower {
   }
 
   #forget(id: string): void {
-    this.#following.get(id)?.abort();
-    this.#following.delete(id);
+    this.#giveUp(id);
     dropRun(id);
+  }
+
+  #giveUp(id: string): void {
+    this.#following.get(id)?.controller.abort();
+    this.#following.delete(id);
+    if (this.#live === id) this.#live = null;
   }
 
   /** A job as the API gave it, and its events from here on. */
@@ -87,56 +116,104 @@ export class WorkerFollower {
     };
     const again = known !== undefined && ENDED.includes(known.state) && !ENDED.includes(state);
     putRun({ ...run, command, ...(this.#following.has(id) && !again ? {} : { state, message, ended }) });
-    if (known === undefined || again) void this.#followRun(id);
+    if (known === undefined || again) this.#begin(id);
+    this.#look(job);
   }
 
-  async #followRun(id: string): Promise<void> {
-    this.#following.get(id)?.abort();
+  #begin(id: string): void {
+    this.#giveUp(id);
     const controller = new AbortController();
-    this.#following.set(id, controller);
-    const { signal } = controller;
+    const inbox = new Inbox(id, controller.signal);
+    this.#following.set(id, { controller, inbox, last: 0, lostAt: null, connection: null, isAsked: false });
     // From its first event: a run that went on has begun its figures before. Where it was not followed stays marked.
     patchRun(id, ({ figures }) => ({
       figures: { ...NO_FIGURES, marks: figures.marks.filter(({ kind }) => kind === "gap") },
       events: [],
       stream: "live",
     }));
-    let last: string | null = null;
-    let lostAt: Date | null = null;
-    const inbox = new Inbox(id, signal);
-    while (!signal.aborted) {
-      // A worker that is there says so now and then: one that says nothing is not, whatever the connection looks like.
-      const silence = new Silence(SILENT_MS);
-      try {
-        const answer = await this.worker.events(id, last, AbortSignal.any([signal, silence.signal]));
-        if (lostAt !== null) {
-          const from = lostAt;
-          patchRun(id, ({ figures }) => ({ stream: "live", figures: withGap(figures, from, new Date()) }));
-          lostAt = null;
-        }
-        if (answer.status === 204 || answer.body === null) break;
+  }
+
+  /** Has the events read that a job has and its run has not; as they happen where the run goes on and no other has that. */
+  #look({ id, state, last_event: last }: Job): void {
+    const followed = this.#following.get(id);
+    if (followed === undefined || followed.isAsked || this.#live === id) return;
+    if (!ENDED.includes(state) && this.#takesLive(state)) void this.#stream(id, followed);
+    else if (last > followed.last || followed.lostAt !== null) {
+      followed.isAsked = true;
+      void this.#readings.take(() => this.#read(id, followed, false));
+    } else if (ENDED.includes(state)) this.#close(id);
+  }
+
+  /** Whether a run of this state may have the connection that stays open: one that waits gives way to one that does not. */
+  #takesLive(state: JobState): boolean {
+    if (this.#live === null) return true;
+    if (state === "queued" || getRuns().runs[this.#live]?.state !== "queued") return false;
+    const before = this.#following.get(this.#live);
+    this.#live = null;
+    before?.connection?.abort();
+    return true;
+  }
+
+  async #stream(id: string, followed: Followed): Promise<void> {
+    const isLive = (): boolean => this.#live === id && this.#following.get(id) === followed;
+    this.#live = id;
+    while (isLive()) {
+      await this.#read(id, followed, true);
+      // The stream broke, or the worker was closed: it is asked for what is missing until it is there again.
+      if (isLive()) await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
+    }
+  }
+
+  /** Reads a run's events from the last one on; with `stays` also those to come, until the connection ends. */
+  async #read(id: string, followed: Followed, stays: boolean): Promise<void> {
+    const { controller, inbox, last } = followed;
+    // A worker that is there says so now and then: one that says nothing is not, whatever the connection looks like.
+    const silence = new Silence(SILENT_MS);
+    const connection = new AbortController();
+    followed.connection = connection;
+    let [isBroken, isOver] = [false, false];
+    try {
+      const signal = AbortSignal.any([controller.signal, connection.signal, silence.signal]);
+      signal.throwIfAborted();
+      const answer = await this.worker.events(id, last === 0 ? null : String(last), stays, signal);
+      const { lostAt } = followed;
+      if (lostAt !== null)
+        patchRun(id, ({ figures }) => ({ stream: "live", figures: withGap(figures, lostAt, new Date()) }));
+      followed.lostAt = null;
+      if (answer.body !== null)
         for await (const event of serverEvents(answer.body, () => silence.broken())) {
-          if (event.id !== null) last = event.id;
+          if (event.id !== null) followed.last = Number(event.id);
           inbox.put(event);
         }
-        await inbox.emptied();
-        const state = getRuns().runs[id]?.state;
-        if (state === undefined || ENDED.includes(state)) break;
-      } catch {
-        if (signal.aborted) return;
-      } finally {
-        silence.end();
-        await inbox.emptied();
-      }
-      // The stream broke, or the worker was closed: it is asked for what is missing until it is there again.
-      lostAt ??= new Date();
-      patchRun(id, { stream: "lost" });
-      await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
+      await inbox.emptied();
+      const state = getRuns().runs[id]?.state;
+      isOver = answer.status === 204 || state === undefined || ENDED.includes(state);
+    } catch {
+      isBroken = true;
+    } finally {
+      silence.end();
+      await inbox.emptied();
+      followed.connection = null;
+      followed.isAsked = false;
     }
     // Whoever gave it up, or follows it again, says what becomes of it.
-    if (signal.aborted) return;
-    this.#following.delete(id);
+    if (controller.signal.aborted) return;
+    if (isOver) this.#close(id);
+    else if (stays ? this.#live === id : isBroken) this.#lose(id);
+  }
+
+  /** No more of its events come. */
+  #close(id: string): void {
+    this.#giveUp(id);
     patchRun(id, { stream: "closed" });
+  }
+
+  #lose(id: string): void {
+    const followed = this.#following.get(id);
+    const state = getRuns().runs[id]?.state;
+    if (followed === undefined || state === undefined || ENDED.includes(state)) return;
+    followed.lostAt ??= new Date();
+    patchRun(id, { stream: "lost" });
   }
 }
 

@@ -21,6 +21,7 @@ export const jobAnswer = GivenJob.pick({
   message: true,
   created_at: true,
   ended_at: true,
+  last_event: true,
 }).extend({
   request: z.object({ kind: z.enum(["train", "score"]), config: config.optional(), title }),
 });

@@ -12,6 +12,7 @@ const JOB = {
   message: null,
   created_at: "2026-01-02T03:04:05.678Z",
   ended_at: null,
+  last_event: 1,
 };
 const CALL = { sequences: 1, tokens: 453, seconds: 1.9 };
 const PLAN = {

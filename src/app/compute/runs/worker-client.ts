@@ -143,8 +143,9 @@ export class WorkerClient {
     );
   log = (run: OnDisk, tail?: number) =>
     this.#ask(`${at(run)}/log${tail === undefined ? "" : `?tail=${tail}`}`);
-  events = (id: string, after: string | null, signal: AbortSignal) =>
-    this.#ask(`/jobs/${id}/events`, {
+  /** @param follow whether the answer goes on with each event as it happens, until the job has ended */
+  events = (id: string, after: string | null, follow: boolean, signal: AbortSignal) =>
+    this.#ask(`/jobs/${id}/events?follow=${follow}`, {
       signal,
       ...(after === null ? {} : { headers: { "Last-Event-ID": after } }),
     });
