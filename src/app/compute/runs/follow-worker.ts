@@ -82,7 +82,10 @@ export class WorkerFollower {
       const problem = error instanceof InputError ? error.message : null;
       useRuns.setState(({ worker: state }) => ({ worker: { ...state, status: "lost", problem } }));
       // The one that is followed as it happens finds out by itself.
-      for (const id of this.#following.keys()) if (id !== this.#live) this.#lose(id);
+      for (const id of this.#following.keys()) {
+        const state = getRuns().runs[id]?.state;
+        if (id !== this.#live && state !== undefined && !ENDED.includes(state)) this.#lose(id);
+      }
     }
   }
 
@@ -210,8 +213,7 @@ export class WorkerFollower {
 
   #lose(id: string): void {
     const followed = this.#following.get(id);
-    const state = getRuns().runs[id]?.state;
-    if (followed === undefined || state === undefined || ENDED.includes(state)) return;
+    if (followed === undefined) return;
     followed.lostAt ??= new Date();
     patchRun(id, { stream: "lost" });
   }
