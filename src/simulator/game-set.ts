@@ -13,8 +13,8 @@ export interface GameSet {
   /** As records write it. */
   environment: string;
   tasks: readonly string[];
-  /** An environment for one episode of a task. */
-  open(task: string): Environment;
+  /** An environment for one episode of a task. @param isWatched whether a person waits for its answers; not when absent */
+  open(task: string, isWatched?: boolean): Environment;
   /** Actions that solve a task, where its game has them. */
   plan(task: string): Promise<readonly string[] | null>;
   /** What a task's game was opened from; that of several tasks may be the same. */

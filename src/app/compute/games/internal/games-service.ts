@@ -130,7 +130,7 @@ export class GamesService {
     this.#take({
       environment: "scienceworld",
       tasks,
-      open: () => new SimulatorEnvironment(sessions),
+      open: (_, isWatched = false) => new SimulatorEnvironment(sessions, { isPatient: !isWatched }),
       plan: (task) => sessions.plan(task),
       textOf: () => text,
     });
@@ -186,7 +186,7 @@ export class GamesService {
       await of.played?.in.close();
       // Of a session that was closed meanwhile, nobody would close what is opened now.
       this.#session(session);
-      of.played = { task, in: set.open(task) };
+      of.played = { task, in: set.open(task, of.owner === "page") };
     }
     return of.played.in.reset(task);
   }
@@ -215,7 +215,7 @@ export class GamesService {
    * @returns the first difference, or null where all repeats, as `replayDifference`
    */
   async verify(record: Source | Episode): Promise<string | null> {
-    const environment = this.#found(record).set.open(record.task);
+    const environment = this.#found(record).set.open(record.task, true);
     try {
       return await replayDifference(record, environment);
     } finally {

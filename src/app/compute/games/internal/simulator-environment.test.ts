@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { EnvironmentError, InputError } from "../../../../core/errors.ts";
 import { plannedSource } from "../../../../core/loop/index.ts";
+import { tryReset } from "../../../../core/loop/try-reset.ts";
 import { ScienceWorldService } from "../../../../simulator/scienceworld/service.ts";
 import { fakeSimulator } from "../../../../simulator/scienceworld/testing/fake-simulator.ts";
 import { LEASE_MS } from "../../../../simulator/session-contract.ts";
@@ -148,4 +149,58 @@ test("what the worker does not answer ends the episode, and a reset may be tried
   const full = Array.from({ length: 2 }, () => new SimulatorEnvironment(sessions));
   await full[0]!.reset("tiny|0|easy");
   await expect(full[1]!.reset("tiny|0|easy")).rejects.toBeInstanceOf(EnvironmentError);
+});
+
+test("a run waits for a worker that is away; a person hears of it at once", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout"] });
+  try {
+    const away = new EnvironmentError("the worker does not answer");
+    let isAway = true;
+    const asked = vi.fn();
+    const reached = async <T>(work: () => Promise<T>): Promise<T> => {
+      asked();
+      if (isAway) throw away;
+      return work();
+    };
+    const games = new GamesService();
+    const flaky: SimulatorSessions = {
+      ...sessions,
+      reset: (session, task) => reached(() => sessions.reset(session, task)),
+      free: () => reached(sessions.free),
+    };
+    games.openSimulator(flaky, ["tiny|0|easy"], "a");
+    await expect(games.reset(games.openSession("scienceworld"), "tiny|0|easy")).rejects.toThrow(away);
+    expect(asked).toHaveBeenCalledTimes(1);
+    const session = games.openSession("scienceworld", "compute");
+    const environment = {
+      ...{ reset: (task: string) => games.reset(session, task), step: games.step.bind(games, session) },
+      ...{ close: () => games.closeSession(session) },
+    };
+    const trying = tryReset(environment, "tiny|0|easy");
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(asked.mock.calls.length).toBeGreaterThan(30);
+    isAway = false;
+    await vi.advanceTimersByTimeAsync(1500);
+    vi.useRealTimers();
+    expect(await trying).toMatchObject({ done: false });
+    await environment.close();
+
+    // The run is ended meanwhile.
+    vi.useFakeTimers({ toFake: ["setTimeout"] });
+    isAway = true;
+    const other = games.openSession("scienceworld", "compute");
+    const ended = expect(games.reset(other, "tiny|0|easy")).rejects.toThrow(away);
+    await vi.advanceTimersByTimeAsync(1500);
+    await games.closeSessionsOf("compute");
+    await vi.advanceTimersByTimeAsync(1500);
+    await ended;
+    // It is given up in the end.
+    const last = expect(
+      games.reset(games.openSession("scienceworld", "compute"), "tiny|0|easy"),
+    ).rejects.toThrow(away);
+    await vi.advanceTimersByTimeAsync(5 * 60_000);
+    await last;
+  } finally {
+    vi.useRealTimers();
+  }
 });

@@ -1,5 +1,5 @@
 /** An environment that the worker's simulator plays: one session of it, which this page keeps. */
-import { InputError } from "../../../../core/errors.ts";
+import { EnvironmentError, InputError } from "../../../../core/errors.ts";
 import type { Environment, EnvironmentAnswer, EnvironmentStart, NoAnswer } from "../../../../core/ports.ts";
 import { LEASE_MS } from "../../../../simulator/session-contract.ts";
 
@@ -14,27 +14,53 @@ export interface SimulatorSessions {
   free(): Promise<number>;
 }
 
+/** A run that nobody watches waits so long for a worker that is away, and asks so often, in milliseconds. */
+const PATIENCE_MS = 5 * 60_000;
+const AGAIN_MS = 1500;
+
 export class SimulatorEnvironment implements Environment {
   readonly #session = crypto.randomUUID();
   readonly #sessions: SimulatorSessions;
+  readonly #isPatient: boolean;
   /** The last request to begin a task; null where there is no session to close. */
   #begun: Promise<EnvironmentStart> | null = null;
   #renewing: ReturnType<typeof setInterval> | undefined;
 
-  constructor(sessions: SimulatorSessions) {
+  /** @param isPatient whether a task that cannot begin waits until the worker is there, before it fails */
+  constructor(sessions: SimulatorSessions, { isPatient = false } = {}) {
     this.#sessions = sessions;
+    this.#isPatient = isPatient;
   }
 
   async reset(task: string): Promise<EnvironmentStart> {
     const beginning = this.#sessions.reset(this.#session, task);
     this.#begun = beginning;
-    const start = await beginning;
+    let start: EnvironmentStart;
+    try {
+      start = await beginning;
+    } catch (error) {
+      // Each task of a run is tried a few times: without a pause, a connection that drops for a minute uses all of them up.
+      if (this.#isPatient && error instanceof EnvironmentError) await this.#untilThere(beginning);
+      throw error;
+    }
     // Closed meanwhile: `close` ends it, once this is answered.
     if (this.#begun === null) return start;
     // A person may think for long. Where it cannot be renewed, the next action says why.
     const renew = () => void this.#sessions.renew(this.#session).catch(() => undefined);
     this.#renewing ??= setInterval(renew, LEASE_MS / 4);
     return start;
+  }
+
+  /** Waits until the worker answers, some minutes at most, or what was begun is closed. */
+  async #untilThere(begun: Promise<EnvironmentStart>): Promise<void> {
+    for (let waited = 0; waited < PATIENCE_MS && this.#begun === begun; waited += AGAIN_MS) {
+      try {
+        await this.#sessions.free();
+        return;
+      } catch {
+        await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
+      }
+    }
   }
 
   /** A worker that does not answer ends the episode for a technical reason. */
