@@ -41,7 +41,7 @@ end() {
   [ -z "$plan" ] || { kill -TERM "-$plan" || kill -TERM "$plan"; eval "$4"; } > /dev/null 2>&1 < /dev/null
   exit 143
 }
-trap end HUP INT TERM
+trap 'end "$@"' HUP INT TERM
 cd "$1" && head -c "$2" > in.tar || exit 72
 [ "$(($(wc -c < in.tar)))" = "$2" ] || { echo "the connection broke" >&2; exit 72; }
 tar -xof in.tar && rm in.tar || exit 72
