@@ -1,5 +1,6 @@
 import { afterEach, expect, it, vi } from "vitest";
 import { EnvironmentError, InputError } from "../../../core/errors.ts";
+import { WorkerAway } from "../../data/files/read-answer.ts";
 import { getRuns, useRuns, type WorkerState } from "../runs/runs-store.ts";
 import type { worker as client } from "../runs/worker-client.ts";
 import {
@@ -57,7 +58,7 @@ it("tells what may be tried again from what may not", async () => {
   answer.mockResolvedValueOnce(refused(503));
   expect(await fault()).toBeInstanceOf(EnvironmentError);
   answer.mockRejectedValueOnce(new TypeError("Failed to fetch"));
-  expect(await fault()).toEqual(new EnvironmentError("the worker does not answer: is it still running?"));
+  expect(await fault()).toEqual(new WorkerAway());
   answer.mockResolvedValueOnce(refused(400));
   const bad = await fault();
   expect(bad).toBeInstanceOf(InputError);
@@ -70,7 +71,7 @@ it("tells what may be tried again from what may not", async () => {
 
 it("ends with the page the sessions that were begun and not closed", async () => {
   const worker = {
-    beginTask: vi.fn(async () => Promise.reject(new TypeError("Failed to fetch"))),
+    beginTask: vi.fn(async () => Promise.reject(new WorkerAway())),
     closeSession: vi.fn(async () => undefined),
   } as Partial<typeof client> as typeof client;
   const sessions = new WorkerSessions(worker);

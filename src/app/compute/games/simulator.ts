@@ -1,6 +1,6 @@
 /** ScienceWorld as the worker plays it for this page: whether it does, which tasks, and the page's sessions there. */
 import { checkTask } from "../../../core/environment/scienceworld/task-name.ts";
-import { EnvironmentError, InputError } from "../../../core/errors.ts";
+import { InputError } from "../../../core/errors.ts";
 import type { ScienceWorldInfo } from "../../../simulator/session-contract.ts";
 import { getRuns, useRuns, type WorkerState } from "../runs/runs-store.ts";
 import { worker } from "../runs/worker-client.ts";
@@ -61,17 +61,6 @@ export function variationTasks({ name, first, count, simplification }: ChosenVar
   );
 }
 
-/** @throws EnvironmentError in place of `fetch`'s own error: another try may do. */
-async function reached<T>(asked: Promise<T>): Promise<T> {
-  try {
-    return await asked;
-  } catch (error) {
-    if (error instanceof TypeError)
-      throw new EnvironmentError("the worker does not answer: is it still running?");
-    throw error;
-  }
-}
-
 /** The page's sessions in the worker's simulator. */
 export class WorkerSessions implements SimulatorSessions {
   /** Those that were begun here and not closed. */
@@ -81,17 +70,17 @@ export class WorkerSessions implements SimulatorSessions {
 
   reset(session: string, task: string) {
     this.#begun.add(session);
-    return reached(this.client.beginTask(session, task));
+    return this.client.beginTask(session, task);
   }
-  step = (session: string, action: string) => reached(this.client.doAction(session, action));
-  renew = (session: string) => reached(this.client.renewSession(session));
+  step = (session: string, action: string) => this.client.doAction(session, action);
+  renew = (session: string) => this.client.renewSession(session);
   close(session: string) {
     this.#begun.delete(session);
-    return reached(this.client.closeSession(session));
+    return this.client.closeSession(session);
   }
-  plan = async (task: string) => (await reached(this.client.taskPlan(task))).actions;
+  plan = async (task: string) => (await this.client.taskPlan(task)).actions;
   async free() {
-    const simulator = await reached(this.client.simulator());
+    const simulator = await this.client.simulator();
     return simulator === null ? 0 : simulator.most - simulator.open;
   }
 

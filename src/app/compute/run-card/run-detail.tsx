@@ -227,10 +227,7 @@ function Log({ run }: { run: Run }) {
         <button type="button" onClick={() => void read()}>
           Read again
         </button>{" "}
-        <button
-          type="button"
-          onClick={() => void saved(`${run.id}.log`, async () => (await worker.log(run)).blob())}
-        >
+        <button type="button" onClick={() => void saved(`${run.id}.log`, () => worker.log(run))}>
           Save the whole log
         </button>
       </p>
@@ -255,9 +252,7 @@ function Files({ run }: { run: Run }) {
           <li key={path}>
             <button
               type="button"
-              onClick={() =>
-                void saved(path.split("/").at(-1)!, async () => (await worker.file(run, path)).blob())
-              }
+              onClick={() => void saved(path.split("/").at(-1)!, () => worker.file(run, path))}
             >
               <bdi>{shownName(path)}</bdi>
             </button>{" "}

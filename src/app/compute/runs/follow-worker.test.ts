@@ -3,6 +3,7 @@ import { fake, Pending, until } from "../../../../test/support/fake.ts";
 import { AT, sent } from "../../../../test/support/train-events.ts";
 import { InputError } from "../../../core/errors.ts";
 import type { JobState } from "../../../protocol/job-state.ts";
+import { WorkerAway } from "../../data/files/read-answer.ts";
 import { WorkerFollower } from "./follow-worker.ts";
 import { dropRun, getRuns, newRun, putRun, useRuns } from "./runs-store.ts";
 import type { Job } from "./worker-answers.ts";
@@ -212,7 +213,7 @@ it("the stream of a run that is gone from the list is given up", async () => {
 });
 
 it("a worker that is gone is lost without a word, one that answers nonsense with the reason", async () => {
-  vi.mocked(client.jobs).mockRejectedValue(new TypeError("fetch failed"));
+  vi.mocked(client.jobs).mockRejectedValue(new WorkerAway());
   await follower.refresh();
   expect(getRuns().worker).toMatchObject({ status: "lost", problem: null });
   vi.mocked(client.jobs).mockRejectedValue(new InputError("jobs[0].state: expected …"));

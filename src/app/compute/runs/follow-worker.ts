@@ -1,9 +1,9 @@
 /** Keeps the runs of the worker as they are there: its list every few seconds, the events of each as they happen. */
 
-import { InputError } from "../../../core/errors.ts";
 import { ENDED, type JobState } from "../../../protocol/job-state.ts";
 import { poll } from "../../base/poll.ts";
 import { Turns } from "../../base/turns.ts";
+import { isRefusal } from "../../data/files/read-answer.ts";
 import { serverEvents } from "./internal/event-stream.ts";
 import { withGap } from "./internal/fold.ts";
 import { Inbox } from "./internal/inbox.ts";
@@ -79,7 +79,7 @@ export class WorkerFollower {
       // Set last: until the list is read, a run that is not in it may still be there.
       if (found !== null) useRuns.setState(({ worker: state }) => ({ worker: { ...state, ...found } }));
     } catch (error) {
-      const problem = error instanceof InputError ? error.message : null;
+      const problem = isRefusal(error) ? error.message : null;
       useRuns.setState(({ worker: state }) => ({ worker: { ...state, status: "lost", problem } }));
       // The one that is followed as it happens finds out by itself.
       for (const id of this.#following.keys()) {

@@ -4,6 +4,7 @@ import { launched as launchedRun } from "../../../../test/support/launched.ts";
 import { AT } from "../../../../test/support/train-events.ts";
 import { InputError } from "../../../core/errors.ts";
 import type { CheckStep } from "../../../protocol/target.ts";
+import { WorkerAway } from "../../data/files/read-answer.ts";
 import { canResume, Launches, takeLaunched, useTargets } from "./launches.ts";
 import { getRuns, newRun, putRun, useRuns } from "./runs-store.ts";
 import type { Launched } from "./worker-answers.ts";
@@ -147,7 +148,7 @@ it("a page that no worker serves asks for nothing", () => {
 
 it("keeps what it knows of the targets while the worker is away, and says what is wrong with an answer", async () => {
   await launches.refresh();
-  vi.mocked(client.launches).mockRejectedValue(new TypeError("fetch failed"));
+  vi.mocked(client.launches).mockRejectedValue(new WorkerAway());
   await launches.refresh();
   expect(useTargets.getState()).toMatchObject({ ...TARGETS, problem: null });
   vi.mocked(client.launches).mockRejectedValue(new InputError("launches[0].state: expected …"));

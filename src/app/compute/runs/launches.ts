@@ -6,6 +6,7 @@ import { type LoopEvent, readLoopEvent } from "../../../protocol/loop-event.ts";
 import type { CheckStep } from "../../../protocol/target.ts";
 import { describeFault } from "../../base/faults.ts";
 import { poll } from "../../base/poll.ts";
+import { WorkerAway } from "../../data/files/read-answer.ts";
 import { runTitle } from "../training/internal/training-data.ts";
 import { checkConfig } from "./config-fields.ts";
 import { withUnread } from "./internal/fold.ts";
@@ -117,7 +118,7 @@ export class Launches {
       await Promise.all(launches.map((launched) => this.#readPrinted(launched)));
     } catch (error) {
       // A worker that is gone is told of where its own runs are.
-      useTargets.setState({ problem: error instanceof TypeError ? null : describeFault(error) });
+      useTargets.setState({ problem: error instanceof WorkerAway ? null : describeFault(error) });
     }
   }
 

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import fc from "../../../../test/support/property.ts";
 import { InputError } from "../../../core/errors.ts";
+import { WorkerAway } from "../../data/files/read-answer.ts";
 import { WorkerClient } from "./worker-client.ts";
 
 const JOB = {
@@ -180,6 +181,47 @@ describe("a refusal", () => {
       await expect(worker.jobs()).rejects.toMatchObject(inputError("GET /api/jobs: the worker answered 502"));
     },
   );
+});
+
+describe("a worker that is away", () => {
+  const away = { ...inputError(new WorkerAway().message), constructor: WorkerAway };
+  const clientOf = (fetch: () => Promise<Response>) => new WorkerClient({ readToken: () => "t", fetch });
+  /** An answer whose body ends with a fault after its first byte. */
+  const broken = (fault: Error, status = 200) =>
+    new Response(
+      new ReadableStream({
+        start: (body) => body.enqueue(new Uint8Array([123])),
+        pull: (body) => body.error(fault),
+      }),
+      { status },
+    );
+  const stopped = new DOMException("stopped", "AbortError");
+  const run = { id, where: "worker" } as const;
+
+  it("is one line, and a request that was stopped is not", async () => {
+    await expect(
+      clientOf(() => Promise.reject(new TypeError("Failed to fetch"))).jobs(),
+    ).rejects.toMatchObject(away);
+    await expect(clientOf(() => Promise.reject(stopped)).jobs()).rejects.toBe(stopped);
+  });
+
+  it("is the same line where it goes while its answer, its refusal or a file is read", async () => {
+    const fault = new TypeError("network error");
+    const cut = clientOf(async () => broken(fault));
+    await expect(cut.jobs()).rejects.toMatchObject(away);
+    await expect(cut.file(run, "a")).rejects.toMatchObject(away);
+    await expect(cut.log(run)).rejects.toMatchObject(away);
+    await expect(clientOf(async () => broken(fault, 400)).jobs()).rejects.toMatchObject(away);
+    await expect(clientOf(async () => broken(stopped)).file(run, "a")).rejects.toBe(stopped);
+  });
+
+  it("is the same line where it goes before the token is read again", async () => {
+    const answers = [
+      async () => new Response("{}", { status: 401 }),
+      () => Promise.reject(new TypeError("gone")),
+    ];
+    await expect(clientOf(() => answers.shift()!()).jobs()).rejects.toMatchObject(away);
+  });
 });
 
 it("resumes a job as it was, or within other memory and hours", async () => {

@@ -14,7 +14,7 @@ import {
   startAnswer,
   stepAnswer,
 } from "../../../simulator/session-contract.ts";
-import { readAnswer, readRefusal } from "../../data/files/read-answer.ts";
+import { reached, readAnswer, readRefusal } from "../../data/files/read-answer.ts";
 import { workerToken } from "../../data/worker-token.ts";
 import type { Run } from "./run.ts";
 import {
@@ -70,9 +70,9 @@ export class WorkerClient {
 
   /** Whether the worker has another token than the one it refused; other questions may have read that already. */
   async #readTokenAgain(refused: string | null): Promise<boolean> {
-    const answer = await this.clients.fetch("./", { cache: "no-store" });
+    const answer = await reached(this.clients.fetch("./", { cache: "no-store" }));
     // As src/worker/http/page.ts writes it: a parser of HTML would need a policy for Trusted Types.
-    const found = /<meta name="gcopd-token" content="([^"]+)"/.exec(await answer.text())?.[1];
+    const found = /<meta name="gcopd-token" content="([^"]+)"/.exec(await reached(answer.text()))?.[1];
     if (found === undefined || found === refused) return false;
     this.#token = found;
     return true;
@@ -81,25 +81,31 @@ export class WorkerClient {
   /**
    * One request to the API.
    *
-   * @throws InputError with the worker's own line for a refusal; TypeError when it cannot be reached
+   * @throws InputError with the worker's own line for a refusal; WorkerAway when it cannot be reached
    */
   async #ask(path: string, init: RequestInit = {}): Promise<Response> {
     if (!this.servesPage()) throw new InputError("no worker serves this page: start it with `npm start`");
     const send = () => {
       const headers = new Headers(init.headers);
       headers.set("Authorization", `Bearer ${this.#token}`);
-      return this.clients.fetch(`./api${path}`, { ...init, headers });
+      return reached(this.clients.fetch(`./api${path}`, { ...init, headers }));
     };
     const tried = this.#token;
     let answer = await send();
     if (answer.status === 401 && (await this.#readTokenAgain(tried))) answer = await send();
     if (answer.ok) return answer;
-    throw readRefusal(routeOf(path, init), answer.status, await answer.text());
+    throw readRefusal(routeOf(path, init), answer.status, await reached(answer.text()));
   }
 
   /** @throws InputError for an answer of another form, beside what `#ask` throws */
   async #asked<T>(schema: z.ZodType<T>, path: string, init: RequestInit = {}): Promise<T> {
-    return readAnswer(schema, routeOf(path, init), await (await this.#ask(path, init)).text());
+    const answer = await this.#ask(path, init);
+    return readAnswer(schema, routeOf(path, init), await reached(answer.text()));
+  }
+
+  async #blob(path: string, init: RequestInit = {}): Promise<Blob> {
+    const answer = await this.#ask(path, init);
+    return reached(answer.blob());
   }
 
   files = () => this.#asked(Files, "/files");
@@ -137,12 +143,12 @@ export class WorkerClient {
     });
   results = async (run: OnDisk) => (await this.#asked(resultsAnswer, `${at(run)}/results`)).files;
   file = (run: OnDisk, path: string, signal?: AbortSignal) =>
-    this.#ask(
+    this.#blob(
       `${at(run)}/results/file?path=${encodeURIComponent(path)}`,
       signal === undefined ? {} : { signal },
     );
   log = (run: OnDisk, tail?: number) =>
-    this.#ask(`${at(run)}/log${tail === undefined ? "" : `?tail=${tail}`}`);
+    this.#blob(`${at(run)}/log${tail === undefined ? "" : `?tail=${tail}`}`);
   /** @param follow whether the answer goes on with each event as it happens, until the job has ended */
   events = (id: string, after: string | null, follow: boolean, signal: AbortSignal) =>
     this.#ask(`/jobs/${id}/events?follow=${follow}`, {

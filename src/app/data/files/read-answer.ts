@@ -3,6 +3,35 @@ import type { z } from "zod";
 import { EnvironmentError, InputError } from "../../../core/errors.ts";
 import { describeIssue } from "../../../core/record/describe-issue.ts";
 import { Refusal } from "../../../protocol/refusal.ts";
+import { isAbort } from "../../base/faults.ts";
+
+/** The worker could not be reached, or its answer broke off: another try may do. */
+export class WorkerAway extends EnvironmentError {
+  constructor(file?: string) {
+    super(
+      "the worker does not answer: check that it still runs and that the connection to it is up",
+      file === undefined ? {} : { file },
+    );
+  }
+}
+
+/** Whether the worker did answer: it refused, or its answer has another form. */
+export const isRefusal = (error: unknown): error is InputError =>
+  error instanceof InputError && !(error instanceof WorkerAway);
+
+/**
+ * What the worker sends: an answer, or the body of one.
+ *
+ * @param file the file that is read, where it is one
+ * @throws WorkerAway in place of `fetch`'s own error; an abort as it is
+ */
+export async function reached<T>(sent: Promise<T>, file?: string): Promise<T> {
+  try {
+    return await sent;
+  } catch (error) {
+    throw isAbort(error) ? error : new WorkerAway(file);
+  }
+}
 
 /**
  * An answer in its form.

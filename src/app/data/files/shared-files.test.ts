@@ -1,5 +1,6 @@
 import { afterEach, expect, it, vi } from "vitest";
-import { listSharedFolder } from "./shared-files.ts";
+import { WorkerAway } from "./read-answer.ts";
+import { listSharedFolder, readShared, sharedBlob, sharedImportFiles } from "./shared-files.ts";
 
 const SOURCE = { list: "http://worker/api/shared", content: "http://worker/api/shared/content/", token: "t" };
 const ENTRY = { name: "a.jsonl", kind: "file", bytes: 3, modified_at: "2026-01-02T03:04:05.678Z" };
@@ -38,6 +39,26 @@ it("gives the worker's own line for a refusal, and says when it does not answer"
   const broken = "GET /api/shared: the worker answered 502";
   await expect(listSharedFolder(SOURCE, "")).rejects.toMatchObject({ message: broken });
   vi.stubGlobal("fetch", async () => Promise.reject(new TypeError("network error")));
-  const gone = "the worker does not answer: is it still running?";
+  const gone = new WorkerAway().message;
   await expect(listSharedFolder(SOURCE, "")).rejects.toMatchObject({ name: "InputError", message: gone });
+});
+
+it("names the file where the worker goes while it is read", async () => {
+  const broken = (status: number, headers: Record<string, string> = {}) => {
+    const body = new ReadableStream({ pull: (body) => body.error(new TypeError("network error")) });
+    vi.stubGlobal("fetch", async () => new Response(body, { status, headers }));
+  };
+  const file = { kind: "shared", ...SOURCE, path: "m/model.safetensors", size: 9 } as const;
+  const gone = { name: "InputError", message: new WorkerAway(file.path).message };
+  broken(206, { "Content-Range": "bytes 0-3/9" });
+  await expect(readShared(file, 0, 4)).rejects.toMatchObject(gone);
+  broken(206);
+  await expect(sharedBlob(file)).rejects.toMatchObject(gone);
+  answer({ ...LIST, entries: [ENTRY] });
+  const files = await sharedImportFiles(SOURCE, "");
+  broken(206);
+  const { message } = new WorkerAway("a.jsonl");
+  await expect(files.open("a.jsonl")[Symbol.asyncIterator]().next()).rejects.toMatchObject({ message });
+  broken(200);
+  await expect(listSharedFolder(SOURCE, "")).rejects.toMatchObject({ message: new WorkerAway().message });
 });

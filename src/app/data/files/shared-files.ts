@@ -5,7 +5,7 @@
 import { InputError } from "../../../core/errors.ts";
 import type { ImportFile, ImportFiles } from "../../../formats/import/index.ts";
 import { SharedList } from "../../../protocol/files.ts";
-import { readAnswer, readRefusal } from "./read-answer.ts";
+import { reached, readAnswer, readRefusal } from "./read-answer.ts";
 
 /** Where the shared folder is asked for, and the token for it. */
 export interface SharedSource {
@@ -43,15 +43,9 @@ export async function listSharedFolder(
   path: string,
   options: SharedOptions = {},
 ): Promise<SharedList> {
-  let response: Response;
-  let text: string;
-  try {
-    response = await withToken(source)(`${source.list}?path=${encodeURIComponent(path)}`, options);
-    text = await response.text();
-  } catch (error) {
-    if (error instanceof Error && error.name === "AbortError") throw error;
-    throw new InputError("the worker does not answer: is it still running?");
-  }
+  const address = `${source.list}?path=${encodeURIComponent(path)}`;
+  const response = await reached(withToken(source)(address, options));
+  const text = await reached(response.text());
   if (response.status === 401)
     throw new InputError("the worker has been restarted since this page was opened: open the page again");
   if (!response.ok) throw readRefusal(LIST, response.status, text);
@@ -130,7 +124,8 @@ export async function sharedImportFiles(
       const reader = response.body!.getReader();
       let read = start;
       try {
-        for (let next = await part(reader, path); !next.done; next = await part(reader, path)) {
+        const part = () => reached(reader.read(), path);
+        for (let next = await part(); !next.done; next = await part()) {
           read += next.value.length;
           yield next.value;
         }
@@ -143,31 +138,19 @@ export async function sharedImportFiles(
   };
 }
 
-async function part(reader: ReadableStreamDefaultReader<Uint8Array>, file: string) {
-  try {
-    return await reader.read();
-  } catch (error) {
-    if (error instanceof Error && error.name === "AbortError") throw error;
-    throw new InputError("the worker broke off while it was read", { file });
-  }
-}
-
 async function asked(
   source: Pick<SharedSource, "content" | "token">,
   path: string,
   range: string,
   signal?: AbortSignal,
 ): Promise<Response> {
-  let response: Response;
-  try {
-    response = await withToken(source)(sharedAddress(source, path), {
+  const response = await reached(
+    withToken(source)(sharedAddress(source, path), {
       headers: { Range: range },
       ...(signal === undefined ? {} : { signal }),
-    });
-  } catch (error) {
-    if (error instanceof Error && error.name === "AbortError") throw error;
-    throw new InputError("the worker does not answer: is it still running?", { file: path });
-  }
+    }),
+    path,
+  );
   if (response.status === 206 && response.body !== null) return response;
   await response.body?.cancel();
   throw new InputError(
@@ -195,13 +178,14 @@ export async function readShared(file: SharedFile, start: number, end: number): 
     await response.body?.cancel();
     throw new InputError("has changed on the worker's disk: open it again", { file: file.path });
   }
-  return new Uint8Array(await response.arrayBuffer());
+  return new Uint8Array(await reached(response.arrayBuffer(), file.path));
 }
 
 /** All of it as a blob, which a browser keeps out of the page's memory where it is large. */
 export async function sharedBlob(file: SharedFile): Promise<Blob> {
   if (file.size === 0) return new Blob([]);
-  const blob = await (await asked(file, file.path, "bytes=0-")).blob();
+  const response = await asked(file, file.path, "bytes=0-");
+  const blob = await reached(response.blob(), file.path);
   if (blob.size !== file.size)
     throw new InputError("has changed on the worker's disk: open it again", { file: file.path });
   return blob;

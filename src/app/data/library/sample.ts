@@ -23,15 +23,17 @@ const manifestSchema = z.looseObject({
 
 export type SampleManifest = z.infer<typeof manifestSchema>;
 
-async function get(url: string, name: string): Promise<Response> {
+async function get(url: string, name: string): Promise<Blob> {
   let response: Response;
+  let blob: Blob;
   try {
     response = await fetch(url);
+    blob = await response.blob();
   } catch {
     throw new InputError("could not be fetched: is the workbench's server still running?", { file: name });
   }
   if (!response.ok) throw new InputError(`the server answered ${response.status}`, { file: name });
-  return response;
+  return blob;
 }
 
 /** `base`, the folder, ends with a slash. `library`: one of those in it; the first of them without. */
@@ -39,8 +41,8 @@ export async function readSampleManifest(base: string, library?: ShippedLibrary)
   const [, noise] = library?.split("-") ?? [];
   const file = noise === undefined ? "manifest.json" : `manifest-${noise}.json`;
   const name = `${base.split("/").at(-2)}/${file}`;
-  const response = await get(`${base}${file}`, name);
-  const parsed = manifestSchema.safeParse(await response.json().catch(() => null));
+  const manifest = new Response(await get(`${base}${file}`, name));
+  const parsed = manifestSchema.safeParse(await manifest.json().catch(() => null));
   if (!parsed.success) throw new InputError("this is not the manifest of a shipped library", { file: name });
   return parsed.data;
 }
@@ -50,9 +52,8 @@ export async function sampleFile(base: string, path: string): Promise<RecordInpu
   return { kind: "blob", name: path, blob: await getBlob(base, path) };
 }
 
-export async function getBlob(base: string, path: string): Promise<Blob> {
-  return (await get(`${base}${path}`, path)).blob();
-}
+/** A file of it, whole. */
+export const getBlob = (base: string, path: string): Promise<Blob> => get(`${base}${path}`, path);
 
 /** Its model of a role. */
 export async function sampleModel(base: string, role: "teacher" | "student"): Promise<FolderFiles> {

@@ -20,7 +20,7 @@ it("offers the folders that hold a model, and says where the weights of the othe
     ...["tokenizer/tokenizer.json", "metrics.jsonl"],
   ];
   vi.spyOn(worker, "results").mockResolvedValue(paths.map((path) => ({ path, bytes: 10 })));
-  const file = vi.spyOn(worker, "file").mockImplementation(async () => new Response(JSON.stringify(state)));
+  const file = vi.spyOn(worker, "file").mockImplementation(async () => new Blob([JSON.stringify(state)]));
   const run = newRun({
     id: "train-1",
     where: "worker",

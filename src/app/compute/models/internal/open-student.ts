@@ -130,7 +130,7 @@ async function fetchedFolder(run: Run, folder: string): Promise<FolderFiles> {
   try {
     for (const { path, name, bytes } of wanted) {
       show();
-      const blob = await (await worker.file(run, path, controller.signal)).blob();
+      const blob = await worker.file(run, path, controller.signal);
       if (blob.size !== bytes)
         throw new InputError("has changed on the worker's disk while it was read: open it again", {
           file: path,
