@@ -157,20 +157,23 @@ it("keeps what it knows of the targets while the worker is away, and says what i
   expect(run()).toBeDefined();
 });
 
-it("a target that is checked shows nothing until the check has ended; one that fails is a step", async () => {
+it("a check that is not answered says why beside what the one before found", async () => {
   const ended = new Pending<CheckStep[]>();
   vi.mocked(client.checkTarget).mockImplementationOnce(() => ended.promise);
   const checking = launches.checkTarget("cluster");
-  expect(useTargets.getState().checks).toEqual({ cluster: null });
+  expect(useTargets.getState().checks).toEqual({ cluster: { steps: null, isGoing: true, problem: null } });
   const steps: CheckStep[] = [{ step: "reach", verdict: "ok", text: "answers" }];
   ended.resolve(steps);
   await checking;
-  expect(useTargets.getState().checks).toEqual({ cluster: steps });
-  vi.mocked(client.checkTarget).mockRejectedValueOnce(new InputError("no such target"));
+  expect(useTargets.getState().checks).toEqual({ cluster: { steps, isGoing: false, problem: null } });
+  vi.mocked(client.checkTarget).mockRejectedValueOnce(new WorkerAway());
   await launches.checkTarget("cluster");
-  expect(useTargets.getState().checks).toEqual({
-    cluster: [{ step: "check", verdict: "missing", text: "no such target" }],
-  });
+  const problem = new WorkerAway().message;
+  expect(useTargets.getState().checks).toEqual({ cluster: { steps, isGoing: false, problem } });
+  // The next one begins without it.
+  vi.mocked(client.checkTarget).mockImplementationOnce(() => new Promise(() => undefined));
+  void launches.checkTarget("cluster");
+  expect(useTargets.getState().checks).toEqual({ cluster: { steps, isGoing: true, problem: null } });
 });
 
 it("what a check says of a target that was saved meanwhile is dropped", async () => {
@@ -191,10 +194,10 @@ it("what a check says of a target that was saved meanwhile is dropped", async ()
   const third = launches.checkTarget("cluster");
   between.resolve(step("the host between"));
   await second;
-  expect(useTargets.getState().checks).toEqual({ cluster: null });
+  expect(useTargets.getState().checks.cluster).toMatchObject({ steps: null, isGoing: true });
   last.resolve(step("the host now"));
   await third;
-  expect(useTargets.getState().checks).toEqual({ cluster: step("the host now") });
+  expect(useTargets.getState().checks.cluster).toMatchObject({ steps: step("the host now"), isGoing: false });
 });
 
 it("a run can go on unless something is being done with it", () => {

@@ -18,14 +18,25 @@ import { type WorkerClient, worker } from "./worker-client.ts";
 
 const LIST_MS = 4000;
 
+/** What checks of a target found. */
+export interface TargetCheck {
+  /** Of the last one that was answered; null where none was. */
+  steps: readonly CheckStep[] | null;
+  isGoing: boolean;
+  /** Why the last one was not answered; null where it was. */
+  problem: string | null;
+}
+
+const UNCHECKED: TargetCheck = { steps: null, isGoing: false, problem: null };
+
 interface TargetsState {
   /** Where they are kept; null until they were read. */
   file: string | null;
   targets: Readonly<Record<string, Target>>;
   /** Why they, or the runs on them, cannot be read. */
   problem: string | null;
-  /** By target: what its last check found; null while it is being checked. */
-  checks: Readonly<Record<string, readonly CheckStep[] | null>>;
+  /** By target, where it was checked. */
+  checks: Readonly<Record<string, TargetCheck>>;
 }
 
 export const useTargets = create<TargetsState>(() => ({
@@ -154,20 +165,22 @@ export class Launches {
     useTargets.setState(({ checks: { [name]: _old, ...checks } }) => ({ file, targets, checks }));
   }
 
-  /** Tries every step that a run needs on a target. */
+  /** Tries every step that a run needs on a target; what the check before found stays where this one is not answered. */
   async checkTarget(name: string): Promise<void> {
     const mine = {};
     this.#checks.set(name, mine);
-    const put = (steps: readonly CheckStep[] | null): void => {
+    const put = (change: Partial<TargetCheck>): void => {
       // A target that was saved meanwhile is another one.
-      if (this.#checks.get(name) === mine)
-        useTargets.setState(({ checks }) => ({ checks: { ...checks, [name]: steps } }));
+      if (this.#checks.get(name) !== mine) return;
+      useTargets.setState(({ checks }) => ({
+        checks: { ...checks, [name]: { ...(checks[name] ?? UNCHECKED), ...change } },
+      }));
     };
-    put(null);
+    put({ isGoing: true, problem: null });
     try {
-      put(await this.worker.checkTarget(name));
+      put({ isGoing: false, steps: await this.worker.checkTarget(name) });
     } catch (error) {
-      put([{ step: "check", verdict: "missing", text: describeFault(error) }]);
+      put({ isGoing: false, problem: describeFault(error) });
     }
   }
 

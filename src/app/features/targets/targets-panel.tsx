@@ -13,7 +13,7 @@ import { describeFault } from "../../base/faults.ts";
 import { Labelled } from "../../base/labelled.tsx";
 import { shownName } from "../../base/text/shown-text.ts";
 import { isFocusFree } from "../../base/use-focus-back.ts";
-import { launches, useTargets } from "../../compute/runs/launches.ts";
+import { launches, type TargetCheck, useTargets } from "../../compute/runs/launches.ts";
 import type { Target } from "../../compute/runs/worker-answers.ts";
 import { setUi } from "../../compute/store.ts";
 import { setTrainingForm } from "../../compute/training/training-form.ts";
@@ -72,11 +72,11 @@ export function TargetsPanel() {
             <span className="run-buttons">
               <button
                 type="button"
-                disabled={checks[name] === null}
+                disabled={checks[name]?.isGoing}
                 onClick={() => void launches.checkTarget(name)}
                 aria-label={`Check: ${shownName(name)}`}
               >
-                {checks[name] === null ? "Checking…" : "Check"}
+                {checks[name]?.isGoing ? "Checking…" : "Check"}
               </button>
               <button
                 type="button"
@@ -92,7 +92,7 @@ export function TargetsPanel() {
                 Edit…
               </button>
             </span>
-            <div role="status">{checks[name] != null && <Steps steps={checks[name]} />}</div>
+            <div role="status">{checks[name] !== undefined && <Checked {...checks[name]} />}</div>
           </li>
         ))}
       </ul>
@@ -128,6 +128,21 @@ const VERDICTS: Record<CheckStep["verdict"], string> = {
   note: "! note",
   missing: "✕ missing",
 };
+
+/** What is known from checks of a target; nothing while it is being checked. */
+function Checked({ steps, isGoing, problem }: TargetCheck) {
+  if (isGoing) return null;
+  return (
+    <>
+      {problem !== null && (
+        <p className="fault">
+          {steps === null ? "Not checked" : "Not checked again"}: {problem}
+        </p>
+      )}
+      {steps !== null && <Steps steps={steps} />}
+    </>
+  );
+}
 
 function Steps({ steps }: { steps: readonly CheckStep[] }) {
   const missing = steps.filter(({ verdict }) => verdict === "missing").length;
