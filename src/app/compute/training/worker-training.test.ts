@@ -4,9 +4,10 @@ import { fakeLibrary } from "../../../../test/support/fake-library.ts";
 import { librarySummary, taskSummary } from "../../../../test/support/summaries.ts";
 import { InputError } from "../../../core/errors.ts";
 import type { FolderFiles } from "../../data/files/blob-folder.ts";
+import { WorkerAway } from "../../data/files/read-answer.ts";
 import { useWorkerCost, WorkerCost } from "../../features/training/worker-cost.ts";
 import { checkConfig } from "../runs/config-fields.ts";
-import { getRuns, newRun, useRuns } from "../runs/runs-store.ts";
+import { getRuns, newRun, useRuns, type WorkerState } from "../runs/runs-store.ts";
 import type { Job, WorkerPlan as Planned } from "../runs/worker-answers.ts";
 import { setUi } from "../store.ts";
 import { chooseResponses, setTrainingForm, trainingForm, useTrainingForm } from "./training-form.ts";
@@ -152,6 +153,38 @@ it("a run of the same config is started only where it is wanted again; the next 
   expect(getRuns().latest).toBe("train-1");
   expect(trainingForm().nextId).not.toBe("train-1");
 });
+
+it("sends again what was sent before the worker went away and came back", async () => {
+  const seen = (status: WorkerState["status"]): void =>
+    useRuns.setState(({ worker }) => ({ worker: { ...worker, status } }));
+  seen("there");
+  await training.planOnWorker(silent, false, signal);
+  seen("lost");
+  await training.planOnWorker(silent, false, signal);
+  expect(arrived).toEqual(FILES);
+  seen("there");
+  await training.planOnWorker(silent, false, signal);
+  expect(arrived).toEqual([...FILES, ...FILES]);
+});
+
+it.each<[string, "plan" | "planThere" | "script" | "submit" | "launch", () => Promise<unknown>]>([
+  ["plan", "plan", () => training.planOnWorker(silent, false, signal)],
+  ["plan on a target", "planThere", () => training.planOnTarget(silent, { kept: true }, signal)],
+  ["script", "script", () => training.script(silent, signal)],
+  ["submit", "submit", () => training.start(silent, () => true, signal)],
+  ["launch", "launch", () => training.start(silent, () => true, signal)],
+])(
+  "sends all again after a %s that was refused, and not after one whose answer was lost",
+  async (_, asked, ask) => {
+    const refusals = [new InputError("in/train-1: no such file"), new WorkerAway(), new InputError("no")];
+    if (asked === "launch") setTrainingForm({ where: "target", target: "cluster" });
+    worker[asked] = vi.fn(() => Promise.reject(refusals.shift()));
+    for (const sent of [1, 2, 2]) {
+      await expect(ask()).rejects.toThrow(InputError);
+      expect(arrived).toEqual(Array(sent).fill(FILES).flat());
+    }
+  },
+);
 
 it("a run of the same config with another student is another run", async () => {
   await training.planOnWorker(silent, false, signal);

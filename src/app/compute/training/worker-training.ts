@@ -6,6 +6,7 @@ import { untilAborted } from "../../../core/until-aborted.ts";
 import { Turns } from "../../base/turns.ts";
 import { wholeFile } from "../../data/files/blob-folder.ts";
 import { withTokenizer } from "../../data/files/model-folder.ts";
+import { isRefusal } from "../../data/files/read-answer.ts";
 import { libraryWorker } from "../../data/library-client.ts";
 import { gigabytes } from "../hub/hub.ts";
 import { modelDigest } from "../models/model-digest.ts";
@@ -36,6 +37,9 @@ function valid(composed: ComposedConfig): ComposedConfig {
   return composed;
 }
 
+/** What a run may read that the page sends. */
+const INPUTS = ["records", "teacher", "student"] as const;
+
 type Tell = (what: string) => void;
 
 const page = { worker, models, library: libraryWorker, compose: composeConfig };
@@ -46,17 +50,37 @@ export class WorkerTraining {
   /** Measuring and starting may want the same files: the second waits and then finds them already sent. */
   readonly #sending = new Turns();
 
-  constructor(private readonly clients: typeof page) {}
+  constructor(private readonly clients: typeof page) {
+    useRuns.subscribe(({ worker: { status } }, { worker: before }) => {
+      const { nextId } = trainingForm();
+      // A worker that is there again may have removed what was sent, or have another data folder.
+      if (before.status === "lost" && status === "there") this.#forgetSent(nextId);
+    });
+  }
+
+  #forgetSent(id: string): void {
+    for (const what of INPUTS) this.#sent.delete(`${id} ${what}`);
+  }
+
+  /** An answer about the run of an id. What the worker refuses may lack files that it removed: the next try sends them. */
+  async #answered<T>(id: string, asked: Promise<T>): Promise<T> {
+    try {
+      return await asked;
+    } catch (error) {
+      if (isRefusal(error)) this.#forgetSent(id);
+      throw error;
+    }
+  }
 
   /** Sends what the form's run reads and the worker does not have. @throws InputError, as `valid` */
-  async #sendInputs(tell: Tell, signal: AbortSignal): Promise<ComposedConfig> {
+  async #sendInputs(tell: Tell, signal: AbortSignal): Promise<ComposedConfig & { id: string }> {
     const [composed, form] = [valid(this.clients.compose()), trainingForm()];
     // Reading a library or a model cannot be interrupted.
     await untilAborted(
       signal,
       this.#sending.take(() => this.#sendMissing(composed, form, tell, signal)),
     );
-    return composed;
+    return { ...composed, id: form.nextId };
   }
 
   async #sendMissing({ send }: ComposedConfig, form: TrainingForm, tell: Tell, signal: AbortSignal) {
@@ -112,23 +136,20 @@ export class WorkerTraining {
     );
     // What is asked of the target's device is not asked of the worker's.
     const { cards: _cards, device: _device, ...anywhere } = composed.written;
-    return this.clients.worker.plan(
-      trainingForm().where === "target" ? anywhere : composed.written,
-      probe,
-      signal,
-    );
+    const written = trainingForm().where === "target" ? anywhere : composed.written;
+    return this.#answered(composed.id, this.clients.worker.plan(written, probe, signal));
   }
 
   /** What the form's run will cost as its target measures it, or did before with `kept`. */
   async planOnTarget(tell: Tell, how: { kept: boolean }, signal: AbortSignal): Promise<PlannedThere> {
-    const composed = await this.#sendInputs(tell, signal);
+    const { id, written } = await this.#sendInputs(tell, signal);
     signal.throwIfAborted();
     const { target } = trainingForm();
     // A probe is waited for by sbatch.
     const { slurmrestd, scheduler } = useTargets.getState().targets[target] ?? {};
     const probe = slurmrestd === undefined && scheduler !== "kubernetes";
     if (!how.kept) tell(`Measuring on the target${probe ? ", with a probe" : ""}; it may wait in a queue`);
-    return this.clients.worker.planThere(target, composed.written, { ...how, probe }, signal);
+    return this.#answered(id, this.clients.worker.planThere(target, written, { ...how, probe }, signal));
   }
 
   /**
@@ -144,7 +165,7 @@ export class WorkerTraining {
       JSON.stringify(Object.entries(config).sort(([a], [b]) => (a < b ? -1 : 1))).replaceAll(own, "ID");
     // What was sent before this visit is not known: such a run is asked about.
     const sentOther = (other: string): boolean =>
-      ["records", "teacher", "student"].some((what) => {
+      INPUTS.some((what) => {
         const [mine, theirs] = [id, other].map((each) => this.#sent.get(`${each} ${what}`));
         return mine !== undefined && theirs !== undefined && mine !== theirs;
       });
@@ -163,21 +184,22 @@ export class WorkerTraining {
    * @returns its id; null where it was not wanted again
    */
   async start(tell: Tell, again: (run: Run) => boolean, signal: AbortSignal): Promise<string | null> {
-    const { nextId: id, where, target, name } = trainingForm();
-    const composed = await this.#sendInputs(tell, signal);
-    const before = this.runWithSameConfig(composed.written, id, getRuns().runs);
+    const { where, target, name } = trainingForm();
+    const { id, written, config } = await this.#sendInputs(tell, signal);
+    const before = this.runWithSameConfig(written, id, getRuns().runs);
     if (where === "worker" && before !== null && !again(before)) return null;
     signal.throwIfAborted();
     tell("Submitting: the worker checks the config");
     const { worker } = this.clients;
     let started = id;
     if (where === "target") {
-      const launched = await worker.launch(target, composed.written, name.trim() || undefined);
+      const asked = worker.launch(target, written, name.trim() || undefined);
+      const launched = await this.#answered(id, asked);
       takeLaunched(launched);
       started = launched.id;
     } else {
-      const title = runTitle(composed.config!);
-      workerFollower.takeJob(await worker.submit({ kind: "train", id, title, config: composed.written }));
+      const asked = worker.submit({ kind: "train", id, title: runTitle(config!), config: written });
+      workerFollower.takeJob(await this.#answered(id, asked));
     }
     setTrainingForm({ nextId: newRunId("train"), name: "" });
     useRuns.setState({ latest: started });
@@ -186,8 +208,8 @@ export class WorkerTraining {
 
   /** The launch of the form's run as a script, and the bytes that go with it; what the page has itself is sent first. */
   async script(tell: Tell, signal: AbortSignal): Promise<{ script: string; bytes: number }> {
-    const { written } = await this.#sendInputs(tell, signal);
-    return this.clients.worker.script(trainingForm().target, written);
+    const { id, written } = await this.#sendInputs(tell, signal);
+    return this.#answered(id, this.clients.worker.script(trainingForm().target, written));
   }
 }
 
