@@ -7,13 +7,17 @@ import type { FolderFiles } from "../../data/files/blob-folder.ts";
 import { WorkerAway } from "../../data/files/read-answer.ts";
 import { useWorkerCost, WorkerCost } from "../../features/training/worker-cost.ts";
 import { checkConfig } from "../runs/config-fields.ts";
-import { getRuns, newRun, useRuns, type WorkerState } from "../runs/runs-store.ts";
+import { workerFollower } from "../runs/follow-worker.ts";
+import { launches } from "../runs/launches.ts";
+import { getRuns, newRun, putRun, useRuns, type WorkerState } from "../runs/runs-store.ts";
 import type { Job, WorkerPlan as Planned } from "../runs/worker-answers.ts";
 import { setUi } from "../store.ts";
 import { chooseResponses, setTrainingForm, trainingForm, useTrainingForm } from "./training-form.ts";
 import { WorkerTraining } from "./worker-training.ts";
 
-vi.mock("../runs/follow-worker.ts", () => ({ workerFollower: { takeJob: () => undefined } }));
+vi.mock("../runs/follow-worker.ts", () => ({
+  workerFollower: { takeJob: () => undefined, refresh: vi.fn(async () => undefined) },
+}));
 
 type Clients = ConstructorParameters<typeof WorkerTraining>[0];
 
@@ -37,6 +41,7 @@ const folder = (weights: string): FolderFiles => ({
 });
 
 beforeEach(() => {
+  vi.mocked(workerFollower.refresh).mockClear();
   [arrived, foldersAsked] = [[], 0];
   [student, library] = [folder("first"), "lib.jsonl"];
   send = { records: false, teacher: false, student: true };
@@ -69,6 +74,7 @@ beforeEach(() => {
   setTrainingForm({ where: "worker", nextId: "train-1" });
 });
 afterEach(() => {
+  vi.restoreAllMocks();
   setTrainingForm(useTrainingForm.getInitialState());
   useRuns.setState(useRuns.getInitialState());
   useWorkerCost.setState(useWorkerCost.getInitialState());
@@ -154,6 +160,40 @@ it("a run of the same config is started only where it is wanted again; the next 
   expect(trainingForm().nextId).not.toBe("train-1");
 });
 
+const MAY_HAVE_BEGUN =
+  "the worker did not answer, and the run may have begun: look at Runs before you start it again";
+
+it("a submit whose answer is lost may have begun the run: the list is read, and the next start has another id", async () => {
+  vi.mocked(worker.submit).mockRejectedValueOnce(new WorkerAway());
+  await expect(training.start(silent, () => true, signal)).rejects.toThrow(MAY_HAVE_BEGUN);
+  expect(workerFollower.refresh).toHaveBeenCalledOnce();
+  // Until the list has it, it may not have begun.
+  expect(trainingForm().nextId).toBe("train-1");
+  const config = { student: "in/train-1", library, episodes: "e.jsonl", teacher: "t" };
+  const run = newRun({ id: "train-1", where: "worker", title: "", config });
+  putRun(run);
+  const again = vi.fn(() => true);
+  const second = await training.start(silent, again, signal);
+  expect(again).toHaveBeenCalledWith(run);
+  expect(second).not.toBe("train-1");
+  expect(vi.mocked(worker.submit).mock.calls.map(([{ id }]) => id)).toEqual(["train-1", second]);
+  expect(arrived).toEqual([...FILES, ...FILES.map((file) => file.replace("train-1", second!))]);
+});
+
+it("a launch whose answer is lost may have begun the run, too", async () => {
+  setTrainingForm({ where: "target", target: "cluster" });
+  const refresh = vi.spyOn(launches, "refresh").mockResolvedValue();
+  worker.launch = vi.fn(() => Promise.reject(new WorkerAway()));
+  await expect(training.start(silent, () => true, signal)).rejects.toThrow(MAY_HAVE_BEGUN);
+  expect(refresh).toHaveBeenCalledOnce();
+});
+
+it("a submit that is refused did not begin the run, and says why", async () => {
+  vi.mocked(worker.submit).mockRejectedValueOnce(new InputError("no such file"));
+  await expect(training.start(silent, () => true, signal)).rejects.toThrow("no such file");
+  expect(workerFollower.refresh).not.toHaveBeenCalled();
+});
+
 it("sends again what was sent before the worker went away and came back", async () => {
   const seen = (status: WorkerState["status"]): void =>
     useRuns.setState(({ worker }) => ({ worker: { ...worker, status } }));
@@ -179,6 +219,7 @@ it.each<[string, "plan" | "planThere" | "script" | "submit" | "launch", () => Pr
     const refusals = [new InputError("in/train-1: no such file"), new WorkerAway(), new InputError("no")];
     if (asked === "launch") setTrainingForm({ where: "target", target: "cluster" });
     worker[asked] = vi.fn(() => Promise.reject(refusals.shift()));
+    vi.spyOn(launches, "refresh").mockResolvedValue();
     for (const sent of [1, 2, 2]) {
       await expect(ask()).rejects.toThrow(InputError);
       expect(arrived).toEqual(Array(sent).fill(FILES).flat());

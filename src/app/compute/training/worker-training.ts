@@ -6,14 +6,14 @@ import { untilAborted } from "../../../core/until-aborted.ts";
 import { Turns } from "../../base/turns.ts";
 import { wholeFile } from "../../data/files/blob-folder.ts";
 import { withTokenizer } from "../../data/files/model-folder.ts";
-import { isRefusal } from "../../data/files/read-answer.ts";
+import { isRefusal, WorkerAway } from "../../data/files/read-answer.ts";
 import { libraryWorker } from "../../data/library-client.ts";
 import { gigabytes } from "../hub/hub.ts";
 import { modelDigest } from "../models/model-digest.ts";
 import { models } from "../models/models.ts";
 import { workerFollower } from "../runs/follow-worker.ts";
 import { namesHubModel } from "../runs/hub-models.ts";
-import { takeLaunched, useTargets } from "../runs/launches.ts";
+import { launches, takeLaunched, useTargets } from "../runs/launches.ts";
 import type { Run } from "../runs/run.ts";
 import { getRuns, newRunId, useRuns } from "../runs/runs-store.ts";
 import type { PlannedThere, WorkerPlan } from "../runs/worker-answers.ts";
@@ -51,10 +51,12 @@ export class WorkerTraining {
   readonly #sending = new Turns();
 
   constructor(private readonly clients: typeof page) {
-    useRuns.subscribe(({ worker: { status } }, { worker: before }) => {
+    useRuns.subscribe(({ runs, worker: { status } }, { worker: before }) => {
       const { nextId } = trainingForm();
       // A worker that is there again may have removed what was sent, or have another data folder.
       if (before.status === "lost" && status === "there") this.#forgetSent(nextId);
+      // A submit whose answer was lost may have begun the run.
+      if (runs[nextId] !== undefined) setTrainingForm({ nextId: newRunId("train") });
     });
   }
 
@@ -69,6 +71,19 @@ export class WorkerTraining {
     } catch (error) {
       if (isRefusal(error)) this.#forgetSent(id);
       throw error;
+    }
+  }
+
+  /** The same for what begins a run. `refresh` lists it where it began though the answer was lost. */
+  async #begun<T>(id: string, asked: Promise<T>, refresh: () => Promise<void>): Promise<T> {
+    try {
+      return await this.#answered(id, asked);
+    } catch (error) {
+      if (!(error instanceof WorkerAway)) throw error;
+      void refresh();
+      throw new InputError(
+        "the worker did not answer, and the run may have begun: look at Runs before you start it again",
+      );
     }
   }
 
@@ -194,12 +209,12 @@ export class WorkerTraining {
     let started = id;
     if (where === "target") {
       const asked = worker.launch(target, written, name.trim() || undefined);
-      const launched = await this.#answered(id, asked);
+      const launched = await this.#begun(id, asked, () => launches.refresh());
       takeLaunched(launched);
       started = launched.id;
     } else {
       const asked = worker.submit({ kind: "train", id, title: runTitle(config!), config: written });
-      workerFollower.takeJob(await this.#answered(id, asked));
+      workerFollower.takeJob(await this.#begun(id, asked, () => workerFollower.refresh()));
     }
     setTrainingForm({ nextId: newRunId("train"), name: "" });
     useRuns.setState({ latest: started });
