@@ -66,6 +66,8 @@ export interface TaskColumns {
   prompted: Int32Array;
   /** The first record that could not be read. */
   problem: string | null;
+  /** Why counting broke off, since records could not be fetched; null while it goes on. */
+  brokeOff: string | null;
 }
 
 /** Newly counted tasks. */
@@ -74,6 +76,7 @@ export interface ColumnBatch {
   /** [places × 5] states, shared states, matched decisions, decisions with a fallback, decisions with a prompt of each. */
   counts: Int32Array;
   problem: string | null;
+  brokeOff: string | null;
 }
 
 export interface FileSummary {

@@ -159,7 +159,8 @@ it("tells libraries of one title apart by what they hold, and the same ones by a
 });
 
 it("gives counted columns to their library alone", () => {
-  const batch = { places: Uint32Array.of(0), counts: Int32Array.of(5, 2, 1, 0), problem: null };
+  const counts = Int32Array.of(5, 2, 1, 0);
+  const batch = { places: Uint32Array.of(0), counts, problem: null, brokeOff: null };
   const after = counted([library("a", own("0"), "boil"), library("b", own("1"), "boil")], "b", batch);
   expect(after.map(({ columns }) => [columns.counted, columns.states[0]])).toEqual([
     [0, -1],

@@ -61,6 +61,7 @@ const batch = (states: number): ColumnBatch => ({
   places: Uint32Array.of(0),
   counts: Int32Array.of(states, 0, 0, 0, 0),
   problem: null,
+  brokeOff: null,
 });
 const states = (id: string) =>
   getUi().libraries.find(({ summary }) => summary.id === id)?.columns.states[0] ?? null;

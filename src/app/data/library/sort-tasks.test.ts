@@ -13,6 +13,7 @@ const columns = withBatch(emptyColumns(3), {
   places: Uint32Array.of(0, 1, 2),
   counts: Int32Array.of(40, 4, 1, 0, 10, 20, 6, 1, 1, 2, 30, 5, 0, 0, 0),
   problem: null,
+  brokeOff: null,
 });
 const names = (
   place: Partial<Parameters<typeof visibleTasks>[2]>,
@@ -36,6 +37,7 @@ describe("visibleTasks", () => {
       places: Uint32Array.of(1),
       counts: Int32Array.of(1, 1, 1, 0, 1),
       problem: null,
+      brokeOff: null,
     });
     expect(wholeColumns(some)).toBeNull();
     expect(wholeColumns(columns)).toBe(columns);

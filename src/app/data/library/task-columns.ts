@@ -1,5 +1,6 @@
 /** The columns of the library table that need the records themselves: states, shared states, matched decisions, fallbacks. */
 import { environmentRules } from "../../../core/environment/environment.ts";
+import { InputError } from "../../../core/errors.ts";
 import { nodeAt, taskGraph } from "../../../core/graph/index.ts";
 import { hasPrompt } from "../../../core/record/schema.ts";
 import { prepareTask, retrieveEpisode } from "../../../core/retrieval/index.ts";
@@ -71,11 +72,14 @@ export function countTask({ environment, sources, episodes }: Omit<TaskRecords, 
 export function emptyColumns(tasks: number): TaskColumns {
   const column = () => new Int32Array(tasks).fill(UNCOUNTED);
   const columns = { states: column(), sharedStates: column(), matched: column(), fallback: column() };
-  return { counted: 0, ...columns, prompted: column(), problem: null };
+  return { counted: 0, ...columns, prompted: column(), problem: null, brokeOff: null };
 }
 
 /** Takes a batch over, in place; the result is another object around the same columns. */
-export function withBatch(columns: TaskColumns, { places, counts, problem }: ColumnBatch): TaskColumns {
+export function withBatch(
+  columns: TaskColumns,
+  { places, counts, problem, brokeOff }: ColumnBatch,
+): TaskColumns {
   let counted = columns.counted;
   places.forEach((place, i) => {
     if (columns.states[place] === UNCOUNTED) counted++;
@@ -86,7 +90,7 @@ export function withBatch(columns: TaskColumns, { places, counts, problem }: Col
     columns.fallback[place] = counts[at + 3]!;
     columns.prompted[place] = counts[at + 4]!;
   });
-  return { ...columns, counted, problem: columns.problem ?? problem };
+  return { ...columns, counted, problem: columns.problem ?? problem, brokeOff };
 }
 
 /** The thread is given back after so many milliseconds of counting. */
@@ -98,7 +102,13 @@ const COURTESY = 250;
 
 const pause = (milliseconds = 0) => new Promise<void>((resolve) => setTimeout(resolve, milliseconds));
 
-/** Counts the tasks of one library in the background: those in sight first, then, where that is wanted, all others. */
+/** A fault of a record names its line; one of fetching it has none, and may be gone the next time. */
+const isOfRecord = (error: unknown): boolean => error instanceof InputError && error.where.line !== undefined;
+
+/**
+ * Counts the tasks of one library in the background: those in sight first, then, where that is wanted, all others.
+ * It breaks off where records cannot be fetched, and goes on when tasks are asked for again.
+ */
 export class ColumnCounter {
   readonly #library: RecordLibrary;
   readonly #done: Uint8Array;
@@ -159,11 +169,12 @@ export class ColumnCounter {
     let places: number[] = [];
     let counts: number[] = [];
     let problem: string | null = null;
+    let brokeOff: string | null = null;
     let sent = performance.now();
     let slice = sent;
     const flush = (): void => {
-      if (places.length > 0 && !this.#ended) {
-        this.#emit({ places: Uint32Array.from(places), counts: Int32Array.from(counts), problem });
+      if ((places.length > 0 || brokeOff !== null) && !this.#ended) {
+        this.#emit({ places: Uint32Array.from(places), counts: Int32Array.from(counts), problem, brokeOff });
       }
       places = [];
       counts = [];
@@ -175,13 +186,20 @@ export class ColumnCounter {
       place = this.#take()
     ) {
       this.#done[place] = 1;
-      places.push(place);
+      let records: TaskRecords | null = null;
       try {
-        counts.push(...countsRow(countTask(await this.#library.read(place))));
+        records = await this.#library.read(place);
+        counts.push(...countsRow(countTask(records)));
       } catch (error) {
+        if (records === null && !isOfRecord(error)) {
+          this.#done[place] = 0;
+          brokeOff = describeFault(error);
+          break;
+        }
         problem ??= describeFault(error);
         counts.push(...Array<number>(COUNTS).fill(UNREADABLE));
       }
+      places.push(place);
       const now = performance.now();
       if (now - sent > BATCH) flush();
       if (now - slice > SLICE) {

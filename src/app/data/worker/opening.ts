@@ -59,5 +59,6 @@ export async function countAll(
     places: Uint32Array.from({ length: total }, (_, i) => i),
     counts,
     problem: null,
+    brokeOff: null,
   });
 }

@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { InputError } from "../../../core/errors.ts";
 import { taskGraph } from "../../../core/graph/index.ts";
 import { indexFileName } from "../../../formats/indexed/index.ts";
@@ -173,6 +173,31 @@ describe("ColumnCounter", () => {
     expect(counted.states[0]).toBe(-2);
     expect(counted.states[1]).toBeGreaterThan(0);
     expect(counted.problem).toContain("bad.jsonl, line 1, decisions[0].status");
+  });
+
+  it("breaks off while the server is away, and counts the same tasks when they are asked for again", async () => {
+    const library = await open(await files);
+    let columns = emptyColumns(library.tasks.length);
+    const counter = new ColumnCounter(library, (batch) => {
+      columns = withBatch(columns, batch);
+    });
+    const away = "sources.jsonl.gz: the worker does not answer: is it still running?";
+    const read = vi
+      .spyOn(library, "read")
+      .mockRejectedValue(
+        new InputError("the worker does not answer: is it still running?", { file: "sources.jsonl.gz" }),
+      );
+    counter.want([7, 3]);
+    counter.wantAll();
+    await expect.poll(() => columns.brokeOff).toBe(away);
+    expect(read).toHaveBeenCalledTimes(1);
+    expect([columns.counted, columns.states[7], columns.problem]).toEqual([0, -1, null]);
+
+    read.mockRestore();
+    counter.want([7, 3]);
+    await expect.poll(() => columns.counted).toBe(library.tasks.length);
+    expect([columns.brokeOff, columns.problem]).toEqual([null, null]);
+    expect(Math.min(...columns.states)).toBeGreaterThan(0);
   });
 });
 

@@ -213,15 +213,17 @@ function CountingNote({ tasks, sort }: { tasks: number; sort: SortKey }) {
   const bytes = useUi((ui) => ui.library?.bytes ?? 0);
   const [asked, setAsked] = useState(false);
   if (columns === null) return null;
-  const { counted, problem } = columns;
+  const { counted, brokeOff } = columns;
+  const problem = brokeOff ?? columns.problem;
+  const goesOn = (!remote || asked) && brokeOff === null;
   return (
     <>
       {counted < tasks && (
         <span className="note counting" data-testid="counting">
-          {(!remote || asked) && <progress max={tasks} value={counted} aria-label="Counting states" />}
+          {goesOn && <progress max={tasks} value={counted} aria-label="Counting states" />}
           States counted in {counted.toLocaleString("en")} of {tasks.toLocaleString("en")} tasks
           {isCounted(sort) && ": sorted when all are"}
-          {remote && !asked && (
+          {remote && !goesOn && (
             <button
               type="button"
               title={`Downloads all ${Math.round(bytes / 1e6)} MB once`}
