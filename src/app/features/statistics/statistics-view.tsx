@@ -48,7 +48,7 @@ function OfLibrary({ library }: { library: LibrarySummary }) {
 
 function Counted({ library }: { library: LibrarySummary }) {
   const place = useUi((ui) => ui.place);
-  const state = useStatistics(library, selectionOf(controlsOf(place)));
+  const { state, tryAgain } = useStatistics(library, selectionOf(controlsOf(place)));
   const words = whatIfWords(controlsOf(place));
   const heading = [library.title, ...words].join(" · ");
   return (
@@ -65,7 +65,14 @@ function Counted({ library }: { library: LibrarySummary }) {
           <progress max={library.tasks.length} value={state.done} aria-label="Counting" />
         </div>
       )}
-      {state.status === "failed" && <p role="alert">{state.message}</p>}
+      {state.status === "failed" && (
+        <p role="alert">
+          {state.message}{" "}
+          <button type="button" onClick={tryAgain}>
+            Try again
+          </button>
+        </p>
+      )}
       {state.status === "done" && <Shown statistics={state.statistics} library={library} />}
     </section>
   );

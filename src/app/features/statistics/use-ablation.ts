@@ -15,20 +15,22 @@ export type AblationState =
 /** What was computed already, for as long as its library is open. */
 const known = new WeakMap<LibrarySummary, Map<string, AblationMatrix>>();
 
+/** The matrix under the present choices. `compute` works it out, again where that failed. */
 export function useAblation(
   library: LibrarySummary,
   task: TaskRef | null,
   base: AblationBase,
 ): { state: AblationState; compute: () => void; cancel: () => void } {
   const key = JSON.stringify([task, base]);
-  const [asked, setAsked] = useState<string | null>(null);
+  // Another object each time: after a failure the same matrix is asked for again.
+  const [asked, setAsked] = useState<{ key: string } | null>(null);
   const [state, setState] = useState<AblationState>({ status: "idle" });
   useEffect(() => {
     const computed = known.get(library) ?? new Map<string, AblationMatrix>();
     known.set(library, computed);
     const matrix = computed.get(key);
     if (matrix !== undefined) return setState({ status: "done", matrix });
-    if (asked !== key) return setState({ status: "idle" });
+    if (asked?.key !== key) return setState({ status: "idle" });
     let current = true;
     setState({ status: "running", share: 0 });
     const [of, under] = JSON.parse(key) as [TaskRef | null, AblationBase];
@@ -57,5 +59,5 @@ export function useAblation(
       void libraryWorker().stopAblation();
     };
   }, [library, key, asked]);
-  return { state, compute: () => setAsked(key), cancel: () => setAsked(null) };
+  return { state, compute: () => setAsked({ key }), cancel: () => setAsked(null) };
 }

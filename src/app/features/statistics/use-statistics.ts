@@ -15,12 +15,18 @@ export type StatisticsState =
 /** What was counted already, for as long as its library is open. */
 const known = new WeakMap<LibrarySummary, Map<string, LibraryStatistics>>();
 
-export function useStatistics(library: LibrarySummary, selection: Selection): StatisticsState {
+/** The statistics under a selection. `tryAgain` counts them again after a failure. */
+export function useStatistics(
+  library: LibrarySummary,
+  selection: Selection,
+): { state: StatisticsState; tryAgain: () => void } {
   const key = JSON.stringify(selection);
+  const [attempt, setAttempt] = useState(0);
   const [state, setState] = useState<StatisticsState>(() => {
     const statistics = known.get(library)?.get(key);
     return statistics === undefined ? { status: "running", done: 0 } : { status: "done", statistics };
   });
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another attempt counts again
   useEffect(() => {
     const counted = known.get(library) ?? new Map<string, LibraryStatistics>();
     known.set(library, counted);
@@ -53,6 +59,6 @@ export function useStatistics(library: LibrarySummary, selection: Selection): St
       // Nobody waits for it any more.
       void libraryWorker().stopStatistics();
     };
-  }, [library, key]);
-  return state;
+  }, [library, key, attempt]);
+  return { state, tryAgain: () => setAttempt((before) => before + 1) };
 }
