@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, it } from "vitest";
 import { fake, Pending, until } from "../../../../test/support/fake.ts";
 import { fakeLibrary } from "../../../../test/support/fake-library.ts";
 import { librarySummary, taskSummary } from "../../../../test/support/summaries.ts";
+import { InputError } from "../../../core/errors.ts";
 import type { Selection } from "../../../core/retrieval/selection.ts";
 import { Decisions } from "../../data/decisions.ts";
 import type { DecisionModel, TaskModel, TaskRef } from "../../data/model.ts";
@@ -130,6 +131,18 @@ it.each([
   go(place);
   await until(() => expect(getUi().viewProblem).toBe(problem));
   expect(getUi().decision).toBeNull();
+});
+
+it("reads the same place again when the user asks, after the server was away", async () => {
+  const away = hold(2);
+  go({ task: "melt", episode: "e#0", decision: 2 });
+  away.reject(new InputError("the worker does not answer: is it still running?"));
+  await until(() => expect(getUi().viewProblem).toContain("does not answer"));
+  held.clear();
+  follower.readAgain();
+  expect(getUi().viewProblem).toBeNull();
+  await until(() => expect(shown()).toBe(2));
+  expect(getUi().place).toMatchObject({ task: "melt", episode: "e#0", decision: 2 });
 });
 
 it("a task without episodes is shown, without a decision", async () => {

@@ -62,6 +62,13 @@ export class PlaceFollower {
     this.#tried = null;
   }
 
+  /** The user asks again for what could not be read. */
+  readAgain = (): void => {
+    setUi({ viewProblem: null });
+    // The same place as another object is followed like any other.
+    this.clients.navigate({});
+  };
+
   /** Follows the place for as long as the page lives. Returns the undo. */
   follow(): () => void {
     const { models, openLibraries } = this.clients;

@@ -4,6 +4,7 @@ import { Name } from "../../base/text/name.tsx";
 import { shownName, shownText } from "../../base/text/shown-text.ts";
 import { goHome, navigate } from "../../data/navigate.ts";
 import { useUi } from "../store.ts";
+import { placeFollower } from "./follow-place.ts";
 import { NothingOpen, PURPOSES } from "./nothing-open.tsx";
 import { OpenMenu } from "./open-panel.tsx";
 
@@ -65,21 +66,31 @@ export function NeedsEpisode() {
   );
 }
 
-/** A link that names what is not there. */
+/** Ways on from a task or decision that is not there, or could not be read. */
+export function ProblemButtons() {
+  return (
+    <>
+      <button type="button" onClick={placeFollower.readAgain}>
+        Try again
+      </button>{" "}
+      <button
+        type="button"
+        onClick={() => navigate({ episode: null, decision: 0, visit: null, part: null, token: null }, "push")}
+      >
+        First decision of the task
+      </button>
+    </>
+  );
+}
+
+/** A link that names what is not there, or what could not be read. */
 export function ViewProblem({ text }: { text: string }) {
   return (
     <section className="empty" role="alert" data-testid="view-problem">
       <h2>Nothing to show here</h2>
       <p>{shownText(text)}</p>
       <div className="open-buttons">
-        <button
-          type="button"
-          onClick={() =>
-            navigate({ episode: null, decision: 0, visit: null, part: null, token: null }, "push")
-          }
-        >
-          First decision of the task
-        </button>
+        <ProblemButtons />
         <button type="button" onClick={goHome}>
           Go to the library
         </button>

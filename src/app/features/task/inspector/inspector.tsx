@@ -1,9 +1,9 @@
 /** One decision: what was retained and why, what the student saw and did, what the teacher reads. */
 import { memo, useRef } from "react";
 import { Scroller } from "../../../base/scroller.tsx";
+import { ProblemButtons } from "../../../compute/open/needs-task.tsx";
 import { useUi } from "../../../compute/store.ts";
 import type { DecisionModel, TaskModel } from "../../../data/model.ts";
-import { navigate } from "../../../data/navigate.ts";
 import { CompareBar } from "../compare/compare-bar.tsx";
 import { AnswerSection } from "./answer-section.tsx";
 import { DecisionSection } from "./decision-section.tsx";
@@ -40,14 +40,7 @@ export const Inspector = memo(function Inspector({
         </p>
         {problem !== null && (
           <p className="nothing">
-            <button
-              type="button"
-              onClick={() =>
-                navigate({ episode: null, decision: 0, visit: null, part: null, token: null }, "push")
-              }
-            >
-              First decision of the task
-            </button>
+            <ProblemButtons />
           </p>
         )}
         {task.episodes.length === 0 && <VerifySection task={task} />}
