@@ -31,8 +31,9 @@ export function StudentsPanel({ library }: { library: LibrarySummary }) {
   useUi((ui) => ui.device.compute);
   useMemory(({ weights }) => weights);
   const drawing = useRef<SVGSVGElement>(null);
-  const registered = useRegistered();
-  const { choices, problem } = state;
+  const { registered, unread } = useRegistered();
+  const { choices } = state;
+  const problem = state.problem ?? unread;
   const study = studentComparison.present(state, library.id, choices, place);
   // Behind the user's own students only when asked for.
   const recorded = state.recorded ?? (study === null ? (registered?.bands ?? null) : null);

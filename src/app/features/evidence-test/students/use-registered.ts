@@ -1,5 +1,5 @@
-import { useEffect } from "react";
-import { InputError } from "../../../../core/errors.ts";
+import { useEffect, useState } from "react";
+import { describeFault } from "../../../base/faults.ts";
 import { type Registered, readRegistered } from "../../../compute/students/registered.ts";
 import { useStudents } from "../../../compute/students/students-store.ts";
 import { getBlob } from "../../../data/library/sample.ts";
@@ -8,17 +8,18 @@ import { shippedBase } from "../../../data/shipped-base.ts";
 /** In the folder of the miniature; `scripts/miniature/tables.ts` writes it. */
 const FILE = "registered.json";
 
-/** The miniature's registered experiment; null until it is there. */
-export function useRegistered(): Registered | null {
+/**
+ * The miniature's registered experiment; null until it is there. `unread` says why it could not be read, which whoever
+ * opens the view again may find otherwise.
+ */
+export function useRegistered(): { registered: Registered | null; unread: string | null } {
   const registered = useStudents((state) => state.registered);
+  const [unread, setUnread] = useState<string | null>(null);
   useEffect(() => {
     if (useStudents.getState().registered !== null) return;
     getBlob(shippedBase("miniature"), FILE)
       .then(async (blob) => useStudents.setState({ registered: readRegistered(await blob.text(), FILE) }))
-      .catch((error: unknown) => {
-        if (!(error instanceof InputError)) throw error;
-        useStudents.setState({ problem: error.message });
-      });
+      .catch((error: unknown) => setUnread(describeFault(error)));
   }, []);
-  return registered;
+  return { registered, unread };
 }
