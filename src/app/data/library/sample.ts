@@ -23,7 +23,13 @@ const manifestSchema = z.looseObject({
 
 export type SampleManifest = z.infer<typeof manifestSchema>;
 
-async function get(url: string, name: string): Promise<Blob> {
+/**
+ * What lies beside the page, whole.
+ *
+ * @param name what messages call it
+ * @throws InputError where the server does not send it
+ */
+export async function fetchBlob(url: string, name: string): Promise<Blob> {
   let response: Response;
   let blob: Blob;
   try {
@@ -41,8 +47,8 @@ export async function readSampleManifest(base: string, library?: ShippedLibrary)
   const [, noise] = library?.split("-") ?? [];
   const file = noise === undefined ? "manifest.json" : `manifest-${noise}.json`;
   const name = `${base.split("/").at(-2)}/${file}`;
-  const manifest = new Response(await get(`${base}${file}`, name));
-  const parsed = manifestSchema.safeParse(await manifest.json().catch(() => null));
+  const blob = await fetchBlob(`${base}${file}`, name);
+  const parsed = manifestSchema.safeParse(await new Response(blob).json().catch(() => null));
   if (!parsed.success) throw new InputError("this is not the manifest of a shipped library", { file: name });
   return parsed.data;
 }
@@ -53,7 +59,7 @@ export async function sampleFile(base: string, path: string): Promise<RecordInpu
 }
 
 /** A file of it, whole. */
-export const getBlob = (base: string, path: string): Promise<Blob> => get(`${base}${path}`, path);
+export const getBlob = (base: string, path: string): Promise<Blob> => fetchBlob(`${base}${path}`, path);
 
 /** Its model of a role. */
 export async function sampleModel(base: string, role: "teacher" | "student"): Promise<FolderFiles> {
