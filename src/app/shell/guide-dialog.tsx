@@ -2,18 +2,17 @@
 import { createElement, type ReactNode, useEffect, useRef, useState } from "react";
 import type { HtmlNode } from "../../../scripts/html-nodes.mjs";
 import { Scroller } from "../base/scroller.tsx";
+import { NOT_LOADED } from "../base/worker/remote-worker.ts";
 import { GUIDE_PAGES, GUIDE_TITLES, type GuidePage } from "./guide-pages.ts";
 import { GUIDE_TEXTS } from "./guide-texts.ts";
 import { setShell, useShell } from "./shell-state.ts";
 
 const close = (): void => setShell({ guide: null });
 
-const UNREAD: readonly HtmlNode[] = [
-  ["p", {}, ["This page of the guide could not be read from the server. Is it running?"]],
-];
+const UNREAD: readonly HtmlNode[] = [["p", {}, [`This part of the guide ${NOT_LOADED}.`]]];
 
 /** The page's elements; null until they are there. */
-function useText(page: GuidePage | null): readonly HtmlNode[] | null {
+export function useText(page: GuidePage | null): readonly HtmlNode[] | null {
   const [text, setText] = useState<{ page: GuidePage; nodes: readonly HtmlNode[] } | null>(null);
   useEffect(() => {
     if (page === null) return;

@@ -64,11 +64,13 @@ export function startedWhenAsked<T>(url: string, name: string) {
   return { ask, present: () => worker };
 }
 
+/** What to do about a part of the page's program that its server did not send: an update of the page has other files. */
+export const NOT_LOADED =
+  "did not load. Check that the page's server runs; if the page was updated since you opened it, reload it";
+
 /** An `error` event with a message is of a script that threw; one of a script that could not be loaded has none. */
 function whyNotStarted(event: ErrorEvent | Event, url: string, name: string): Error {
   const what = `the ${name} worker could not start`;
   if ("message" in event) return new Error(`${what}: ${event.message}`);
-  return new InputError(
-    `${what}: its script ${new URL(url, location.href).pathname} did not load. Check that the page's server runs; if the page was updated since you opened it, reload it`,
-  );
+  return new InputError(`${what}: its script ${new URL(url, location.href).pathname} ${NOT_LOADED}`);
 }
