@@ -4,7 +4,7 @@ import { runHook } from "../../../../../test/support/run-hook.ts";
 import { useStudents } from "../../../compute/students/students-store.ts";
 import { useRegistered } from "./use-registered.ts";
 
-const text = readFileSync("public/miniature/registered.json");
+const text = readFileSync("public/miniature/registered.json", "utf8");
 
 vi.mock("../../../data/shipped-base.ts", () => ({ shippedBase: () => "http://page/miniature/" }));
 
