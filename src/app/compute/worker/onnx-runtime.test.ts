@@ -30,14 +30,12 @@ const opened = async () => (await import("./onnx-runtime.ts")).onnxRuntime;
 const broken = (): Response =>
   new Response(new ReadableStream({ start: (body) => body.error(new TypeError("network error")) }));
 
+const AWAY = "could not be fetched: is the workbench's server still running?";
+
 it.each([
-  [
-    "the server is away",
-    () => Promise.reject(new TypeError("network error")),
-    "could not be fetched: is the workbench's server still running?",
-  ],
+  ["the server is away", () => Promise.reject(new TypeError("network error")), AWAY],
   ["the server lost it", async () => new Response("", { status: 404 }), "the server answered 404"],
-  ["the download breaks off", async () => broken(), "the download broke off"],
+  ["the download breaks off", async () => broken(), AWAY],
 ])("is loaded again after a time when %s", async (_, fault, problem) => {
   const onnxRuntime = await opened();
   const sound = answer;
