@@ -109,12 +109,32 @@ describe("gcopd launch", () => {
     },
   );
 
-  it.each([["none"], ["slurm"], ["ray"]])(
+  /** A cluster of pods with a program in place of gcopd. */
+  const pods = (gcopd: string, ...options: string[]) =>
+    add(
+      ...["box", "--scheduler", "kubernetes", "--image", "lab/gcopd:1", "--claim", "work"],
+      ...["--gcopd", gcopd, ...options],
+    );
+
+  it("--plan in a pod is made by a shell there, and leaves nothing", async () => {
+    const model = ["--model", `student=${modelFixture("tiny-a")}`];
+    await pods(`'${process.execPath}' '${cliScript()}'`, ...model);
+    const config = writeConfig({ student: "target:student" });
+    const { code, out } = await runCli("launch", "--target", "box", "--config", config, "--plan");
+    expect(code).toBe(0);
+    const here = await runCli("train", "--config", writeConfig({}, "own.json"), "--plan");
+    expect(JSON.parse(out)).toEqual(JSON.parse(here.out));
+    expect(readdirSync(inFolder("scratch"))).toEqual([]);
+  });
+
+  it.each([["none"], ["slurm"], ["ray"], ["kubernetes"]])(
     "--plan that is interrupted ends what runs for it there, and leaves nothing (%s)",
     async (scheduler) => {
       const [stuck, pid] = [inFolder("stuck.sh"), inFolder("pid")];
       writeFileSync(stuck, `echo $$ > ${pid}.part && mv ${pid}.part ${pid}\nexec sleep 600\n`);
-      await add("box", "--host", "box", "--gcopd", `sh ${stuck}`, "--scheduler", scheduler, "--gpus", "1");
+      if (scheduler === "kubernetes") await pods(`sh ${stuck}`);
+      else
+        await add("box", "--host", "box", "--gcopd", `sh ${stuck}`, "--scheduler", scheduler, "--gpus", "1");
       const planning = startCli(cliScript(), [
         "launch",
         "--target",

@@ -48,9 +48,9 @@ const END = "gcopd-end";
 
 /**
  * Gives the command what it is to read, and no more: the end of the input is told by its length, since the connection stays
- * open. Then it says how the command ended, and waits until this side has heard it.
+ * open; all of it where there is no length. Then it says how the command ended, and waits until this side has heard it.
  */
-const AROUND = `n=$1; shift; head -c "$n" | "$@"; printf '\\n${END} %s\\n' $?; cat > /dev/null`;
+const AROUND = `n=$1; shift; if [ -n "$n" ]; then head -c "$n" | "$@"; else "$@"; fi; printf '\\n${END} %s\\n' $?; cat > /dev/null`;
 
 /** A shell in a container of a pod. @param ready comes back with the pod's name once it runs */
 export function podShell(
@@ -64,7 +64,8 @@ export function podShell(
     async exec(args, { input, into, limit }: Streams = {}) {
       const pod = await ready();
       const text = input !== undefined && "text" in input ? input.text : "";
-      const path = input !== undefined && "file" in input ? input.file : null;
+      const sent = input !== undefined && "file" in input ? input : null;
+      const [path, until] = [sent?.file ?? null, sent?.until];
       const size = path === null ? Buffer.byteLength(text) : (await onFile(path, "read", stat(path))).size;
       const words = [
         "exec",
@@ -77,13 +78,21 @@ export function podShell(
         "-c",
         AROUND,
         "sh",
-        String(size),
+        until === undefined ? String(size) : "",
         ...args,
       ];
       const stdin = new PassThrough();
       const out = untilEnd(into, () => stdin.end());
       const file = path === null ? null : Readable.from(bytesOf(path));
       file?.once("error", (error) => stdin.destroy(error));
+      until?.addEventListener(
+        "abort",
+        () => {
+          file?.destroy();
+          stdin.end();
+        },
+        { once: true },
+      );
       if (file === null) stdin.write(text);
       else file.pipe(stdin, { end: false });
       try {
