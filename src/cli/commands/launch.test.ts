@@ -127,6 +127,24 @@ describe("gcopd launch", () => {
     expect(readdirSync(inFolder("scratch"))).toEqual([]);
   });
 
+  const startPlan = () =>
+    startCli(cliScript(), ["launch", "--target", "box", "--config", writeConfig(), "--plan"]);
+
+  it("--plan that ignores the request to end is killed there", async () => {
+    const [stuck, pid] = [inFolder("stuck.sh"), inFolder("pid")];
+    writeFileSync(
+      stuck,
+      `trap '' TERM\necho $$ > ${pid}.part && mv ${pid}.part ${pid}\nwhile :; do sleep 1; done\n`,
+    );
+    await add("box", "--host", "box", "--gcopd", `sh ${stuck}`);
+    const planning = startPlan();
+    await until(() => expect(existsSync(pid)).toBe(true));
+    planning.child.kill("SIGINT");
+    expect(await planning.ended).toMatchObject({ code: 130 });
+    expect(existsSync(join("/proc", readFileSync(pid, "utf8").trim()))).toBe(false);
+    expect(readdirSync(inFolder("scratch"))).toEqual([]);
+  });
+
   it.each([["none"], ["slurm"], ["ray"], ["kubernetes"]])(
     "--plan that is interrupted ends what runs for it there, and leaves nothing (%s)",
     async (scheduler) => {
@@ -135,14 +153,7 @@ describe("gcopd launch", () => {
       if (scheduler === "kubernetes") await pods(`sh ${stuck}`);
       else
         await add("box", "--host", "box", "--gcopd", `sh ${stuck}`, "--scheduler", scheduler, "--gpus", "1");
-      const planning = startCli(cliScript(), [
-        "launch",
-        "--target",
-        "box",
-        "--config",
-        writeConfig(),
-        "--plan",
-      ]);
+      const planning = startPlan();
       await until(() => expect(existsSync(pid)).toBe(true));
       const running = () => existsSync(join("/proc", readFileSync(pid, "utf8").trim()));
       expect(running()).toBe(true);
@@ -156,14 +167,7 @@ describe("gcopd launch", () => {
   it("--plan that is killed while it waits in the queue leaves no job there", async () => {
     writeFileSync(inFolder("slurm", "full"), "");
     await box("--scheduler", "slurm", "--gpus", "1");
-    const planning = startCli(cliScript(), [
-      "launch",
-      "--target",
-      "box",
-      "--config",
-      writeConfig(),
-      "--plan",
-    ]);
+    const planning = startPlan();
     const state = inFolder("slurm", "jobs", "1", "state");
     await until(() => expect(readFileSync(state, "utf8")).toBe("PENDING\n"));
     planning.child.kill("SIGKILL");

@@ -48,7 +48,7 @@ const END = "gcopd-end";
 
 /**
  * Gives the command what it is to read, and no more: the end of the input is told by its length, since the connection stays
- * open; all of it where there is no length. Then it says how the command ended, and waits until this side has heard it.
+ * open. Where no length is given, the command reads the input itself. Then it says how the command ended, and waits until this side has heard it.
  */
 const AROUND = `n=$1; shift; if [ -n "$n" ]; then head -c "$n" | "$@"; else "$@"; fi; printf '\\n${END} %s\\n' $?; cat > /dev/null`;
 
@@ -85,6 +85,7 @@ export function podShell(
       const out = untilEnd(into, () => stdin.end());
       const file = path === null ? null : Readable.from(bytesOf(path));
       file?.once("error", (error) => stdin.destroy(error));
+      until?.throwIfAborted();
       until?.addEventListener(
         "abort",
         () => {

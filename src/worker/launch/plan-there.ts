@@ -30,7 +30,7 @@ type Planned = Pick<Launch, "target" | "config" | "carried" | "args">;
 
 /**
  * Reads a whole archive of `$2` bytes, runs the plan where `$3` says, prints what it told, and takes the folder away, whatever
- * the end. The plan ends with the standard input, by `$4` where a scheduler has it: then nobody waits for it any more.
+ * the end. When the standard input ends, nobody is waiting any more: the plan is ended, by `$4` where a scheduler has it.
  */
 const SCRIPT = `umask 077
 mkdir -p "$1" || exit 72
@@ -38,7 +38,17 @@ plan= watch=
 trap '[ -z "$watch" ] || kill "$watch" 2> /dev/null; cd / && rm -rf "$1"; rmdir "\${1%/*}" 2> /dev/null; :' EXIT
 end() {
   trap '' HUP INT TERM
-  [ -z "$plan" ] || { kill -TERM "-$plan" || kill -TERM "$plan"; eval "$4"; } > /dev/null 2>&1 < /dev/null
+  [ -z "$plan" ] || {
+    kill -TERM "-$plan"
+    eval "$4"
+    # A device that hangs keeps it from hearing that. Its files are held until it is gone.
+    { sleep 12; kill -KILL "-$plan"; } &
+    killer=$!
+    wait "$plan"
+    n=0
+    while kill -0 "-$plan" && [ $n -lt 15 ]; do sleep 1; n=$((n + 1)); done
+    kill -KILL "$killer"
+  } > /dev/null 2>&1 < /dev/null
   exit 143
 }
 trap 'end "$@"' HUP INT TERM
@@ -46,11 +56,13 @@ cd "$1" && head -c "$2" > in.tar || exit 72
 [ "$(($(wc -c < in.tar)))" = "$2" ] || { echo "the connection broke" >&2; exit 72; }
 tar -xof in.tar && rm in.tar || exit 72
 exec 3<&0
-{ cat <&3; kill -TERM $$; } > /dev/null 2>&1 &
-watch=$!
 # In a group of its own, so that all of it can be ended.
+command -v setsid > /dev/null || set -m
 $(command -v setsid) sh -c "$3" sh "$1" > wait.log 2>&1 < /dev/null 3<&- &
 plan=$!
+set +m
+{ cat <&3; kill -TERM $$; } > /dev/null 2>&1 &
+watch=$!
 wait "$plan"
 # A network file system may show an old folder until it is listed.
 ls > /dev/null

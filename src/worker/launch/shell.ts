@@ -21,8 +21,9 @@ export interface Answer {
 
 export interface Streams {
   /**
-   * Standard input: a text, the file of this path, or nothing, open until the signal, which ends the program. After a file
-   * with `until` it stays open until that: a program elsewhere that is killed here hears of it by the end of its input.
+   * Standard input: a text, the file of this path, or nothing, open until the signal, which ends the program. With a file
+   * and `until`, it stays open after the file until the signal: a program elsewhere whose connection is killed here learns
+   * of it from the end of its input.
    */
   input?:
     | { text: string }
@@ -118,10 +119,11 @@ async function send(input: Streams["input"], child: ChildProcessWithoutNullStrea
     const { file, until } = input;
     const end = () => child.stdin.end();
     try {
-      await pipeline(bytesOf(file), child.stdin, { end: false }).catch(unlessClosed);
+      const options = { end: false, ...(until && { signal: until }) };
+      await pipeline(bytesOf(file), child.stdin, options).catch(unlessClosed);
     } catch (error) {
       end();
-      throw error;
+      if (!until?.aborted) throw error;
     }
     if (until === undefined || until.aborted) end();
     else until.addEventListener("abort", end, { once: true });
