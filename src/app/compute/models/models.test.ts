@@ -352,13 +352,19 @@ describe("opening a folder", () => {
     expect(chosen("student")).toBeUndefined();
   });
 
-  it("an undo that opens a model goes on where another device is chosen: a further undo works", async () => {
+  /** An undo that waits until its teacher, `first`, is open again. */
+  async function undoing(): Promise<{ undone: Promise<void> }> {
     await models.open("student", folder("mine"));
     await models.open("teacher", folder("first"));
     await models.open("teacher", folder("second"));
     hold("first");
     const undone = undoList.undoLast();
     await until(() => expect(loaded).toHaveLength(4));
+    return { undone };
+  }
+
+  it("an undo that opens a model goes on where another device is chosen: a further undo works", async () => {
+    const { undone } = await undoing();
     held.delete("first");
     const choosing = models.chooseDevice("cpu");
     workers[1]!.device!.resolve();
@@ -369,12 +375,7 @@ describe("opening a folder", () => {
   });
 
   it("an undo whose opening is ended is done, and a further undo works", async () => {
-    await models.open("student", folder("mine"));
-    await models.open("teacher", folder("first"));
-    await models.open("teacher", folder("second"));
-    hold("first");
-    const undone = undoList.undoLast();
-    await until(() => expect(loaded).toHaveLength(4));
+    const { undone } = await undoing();
     models.endWorker();
     await undone;
     expect([shown("teacher"), chosen("teacher")]).toEqual([undefined, "first"]);

@@ -23,6 +23,7 @@ import { type ComputeClient, startComputeWorker } from "../clients.ts";
 import { checkAtRest, isDeviceBusy, isModelAtWork } from "../computing.ts";
 import { getUi, type ModelOrigin, ROLES, type Role, setUi } from "../store.ts";
 import type { ComputeChoice, ModelsWorkload } from "../worker/compute-service.ts";
+import { ComputeLife } from "./internal/compute-life.ts";
 import { FolderToCome } from "./internal/folder-to-come.ts";
 import { withRun } from "./internal/run-log.ts";
 import { shippedScores } from "./internal/shipped-scores.ts";
@@ -48,19 +49,6 @@ export const useStudentRun = create<{ id: string | null; steps: number }>(() => 
 /** Each role's model of the user's own, also while it waits to be opened on the device; null where it has none. */
 export const useOwnModels = create<Record<Role, Opened | null>>(() => ({ teacher: null, student: null }));
 
-/** A compute worker from the moment that it is asked for. */
-interface Compute {
-  client: ComputeClient;
-  started: Promise<ComputeClient>;
-  /**
-   * Its end, after which it answers nothing: null where another device was chosen, and the new worker can be asked instead;
-   * otherwise it rejects with an `AbortError`.
-   */
-  over: Promise<null>;
-  leave: () => void;
-  end: () => void;
-}
-
 /** Milliseconds that a model has to stop by itself. */
 const GRACE_MS = 1500;
 
@@ -81,7 +69,7 @@ export class Models {
   #before: Partial<Record<Role, { opened: Opened | null; goBack: () => Promise<void> }>> = {};
   /** The tokenizers that the workers have. */
   #tokenizers: RoleTexts | null = null;
-  #compute: Compute | null = null;
+  #compute: ComputeLife | null = null;
   /** That of the trained student, while it is kept. */
   #keeping: FolderToCome | null = null;
   /** A student of the visit before may be on its way: no model is read before it is here. */
@@ -100,22 +88,11 @@ export class Models {
   }
 
   /** The worker once its device is open; the one in its place where it is left meanwhile. */
-  async #started(): Promise<Compute> {
-    this.#compute ??= this.#asked();
+  async #started(): Promise<ComputeLife> {
+    this.#compute ??= new ComputeLife(this.clients.startCompute(), (client) => this.#start(client));
     const compute = this.#compute;
     const client = await Promise.race([compute.started, compute.over]);
     return client === null ? this.#started() : compute;
-  }
-
-  #asked(): Compute {
-    const client = this.clients.startCompute();
-    let [leave, end] = [(): void => {}, (): void => {}];
-    const over = new Promise<null>((resolve, reject) => {
-      leave = () => resolve(null);
-      end = () => reject(new DOMException("the compute worker was ended", "AbortError"));
-    });
-    over.catch(() => undefined);
-    return { client, started: this.#start(client), over, leave, end };
   }
 
   async #start(client: ComputeClient): Promise<ComputeClient> {
@@ -154,10 +131,8 @@ export class Models {
     this.#compute = null;
     this.#keeping?.giveUp(new InputError("the compute worker ended while the student was being kept"));
     setUi({ models: { teacher: null, student: null }, modelLoading: {} });
-    if (ended === null) return;
-    ended.client.end();
-    if (isLeft) ended.leave();
-    else ended.end();
+    if (isLeft) ended?.leave();
+    else ended?.end();
   }
 
   /**
