@@ -66,7 +66,7 @@ export interface TaskColumns {
   prompted: Int32Array;
   /** The first record that could not be read. */
   problem: string | null;
-  /** Why counting broke off, since records could not be fetched; null while it goes on. */
+  /** Why records could not be fetched, where counting broke off for that; null while it goes on. */
   brokeOff: string | null;
 }
 

@@ -185,10 +185,12 @@ it("follows a run again that went on after its end, from its first event", async
   expect(after).toEqual([null, null]);
 });
 
+/** As many jobs as a list has. */
+const full = Array.from({ length: 200 }, (_, n) =>
+  job("done", { id: `train-${String(n).padStart(12, "0")}`, ended_at: AT }),
+);
+
 it("a run that the worker does not list any more is gone; where the list is full it may be further down", async () => {
-  const full = Array.from({ length: 200 }, (_, n) =>
-    job("done", { id: `train-${String(n).padStart(12, "0")}`, ended_at: AT }),
-  );
   putRun(newRun({ id: ID, where: "worker", title: "", config: {}, state: "done" }));
   putRun(newRun({ id: "page-1", where: "page", title: "", config: {} }));
   jobs = full;
@@ -328,6 +330,19 @@ describe("of many runs that go on", () => {
     expect(connections.map(({ aborted }) => aborted)).toEqual([true, false]);
     await vi.advanceTimersByTimeAsync(3000);
     expect([asked.length, getRuns().runs.a!.stream]).toEqual([2, "live"]);
+  });
+
+  it("one that is further down than the list goes is read all the same", async () => {
+    streams = [new Stream()];
+    answers("state", { state: "running", message: null });
+    jobs = [named("a", "running"), named("b", "running")];
+    leave = follower.follow();
+    await soon(() => expect(asked).toEqual(["a stays", "b ends"]));
+    streams.push(...full.map(() => 204 as const));
+    answers("state", { state: "done", message: null }, 2);
+    jobs = full;
+    await soon(() => expect(getRuns().runs.b).toMatchObject({ state: "done", stream: "closed" }));
+    expect(getRuns().runs.a).toMatchObject({ state: "running", stream: "live" });
   });
 
   it("those without one are lost with the list, and the gap is marked", async () => {

@@ -10,7 +10,7 @@ import { Inbox } from "./internal/inbox.ts";
 import { NO_FIGURES, type Run } from "./run.ts";
 import { dropRun, getRuns, newRun, patchRun, putRun, useRuns } from "./runs-store.ts";
 import type { Job } from "./worker-answers.ts";
-import { type WorkerClient, worker } from "./worker-client.ts";
+import { LISTED, type WorkerClient, worker } from "./worker-client.ts";
 
 /** Milliseconds between two looks at the list, and between two tries to connect again. */
 const LIST_MS = 4000;
@@ -25,7 +25,7 @@ interface Followed {
   inbox: Inbox;
   /** Id of the last event that came; 0 before the first. */
   last: number;
-  /** Since when the worker does not answer for it. */
+  /** Since when the worker has not answered for it. */
   lostAt: Date | null;
   /** Ends the connection that it has. */
   connection: AbortController | null;
@@ -39,8 +39,8 @@ interface Followed {
  */
 export class WorkerFollower {
   readonly #following = new Map<string, Followed>();
-  /** The run that has the connection that stays open. */
-  #live: string | null = null;
+  /** The connection that stays open, and the run that has it. */
+  #live: { id: string } | null = null;
   /** The events of others are read one run after the other. */
   readonly #readings = new Turns();
 
@@ -74,8 +74,12 @@ export class WorkerFollower {
       }
       const there = new Set(jobs.map(({ id }) => id));
       // One that was submitted meanwhile is not in the list.
-      for (const { id, where } of Object.values(before))
-        if (where === "worker" && !there.has(id) && jobs.length < 200) this.#forget(id);
+      for (const { id, where } of Object.values(before)) {
+        if (where !== "worker" || there.has(id)) continue;
+        if (all.length < LISTED) this.#forget(id);
+        // It is further down: whether it has more events is not known.
+        else this.#readSoon(id);
+      }
       // Set last: until the list is read, a run that is not in it may still be there.
       if (found !== null) useRuns.setState(({ worker: state }) => ({ worker: { ...state, ...found } }));
     } catch (error) {
@@ -84,7 +88,7 @@ export class WorkerFollower {
       // The one that is followed as it happens finds out by itself.
       for (const id of this.#following.keys()) {
         const state = getRuns().runs[id]?.state;
-        if (id !== this.#live && state !== undefined && !ENDED.includes(state)) this.#lose(id);
+        if (id !== this.#live?.id && state !== undefined && !ENDED.includes(state)) this.#lose(id);
       }
     }
   }
@@ -104,7 +108,7 @@ export class WorkerFollower {
   #giveUp(id: string): void {
     this.#following.get(id)?.controller.abort();
     this.#following.delete(id);
-    if (this.#live === id) this.#live = null;
+    if (this.#live?.id === id) this.#live = null;
   }
 
   /** A job as the API gave it, and its events from here on. */
@@ -136,39 +140,54 @@ export class WorkerFollower {
     }));
   }
 
-  /** Has the events read that a job has and its run has not; as they happen where the run goes on and no other has that. */
+  /** Reads the events that a job has and its run lacks; as they happen if the job goes on and no other has the connection. */
   #look({ id, state, last_event: last }: Job): void {
     const followed = this.#following.get(id);
-    if (followed === undefined || followed.isAsked || this.#live === id) return;
+    if (followed === undefined || followed.isAsked || this.#live?.id === id) return;
     if (!ENDED.includes(state) && this.#takesLive(state)) void this.#stream(id, followed);
-    else if (last > followed.last || followed.lostAt !== null) {
-      followed.isAsked = true;
-      void this.#readings.take(() => this.#read(id, followed, false));
-    } else if (ENDED.includes(state)) this.#close(id);
+    else if (last > followed.last || followed.lostAt !== null) this.#readSoon(id);
+    else if (ENDED.includes(state)) this.#close(id);
+  }
+
+  /** Reads the events that a run lacks, once its turn comes. */
+  #readSoon(id: string): void {
+    const followed = this.#following.get(id);
+    if (followed === undefined || followed.isAsked || this.#live?.id === id) return;
+    followed.isAsked = true;
+    void this.#readings.take(async () => {
+      await this.#read(id, followed);
+      followed.isAsked = false;
+    });
   }
 
   /** Whether a run of this state may have the connection that stays open: one that waits gives way to one that does not. */
   #takesLive(state: JobState): boolean {
     if (this.#live === null) return true;
-    if (state === "queued" || getRuns().runs[this.#live]?.state !== "queued") return false;
-    const before = this.#following.get(this.#live);
+    const { id } = this.#live;
+    if (state === "queued" || getRuns().runs[id]?.state !== "queued") return false;
+    const before = this.#following.get(id);
     this.#live = null;
     before?.connection?.abort();
     return true;
   }
 
   async #stream(id: string, followed: Followed): Promise<void> {
-    const isLive = (): boolean => this.#live === id && this.#following.get(id) === followed;
-    this.#live = id;
+    const mine = { id };
+    const isLive = (): boolean => this.#live === mine;
+    this.#live = mine;
     while (isLive()) {
-      await this.#read(id, followed, true);
+      await this.#read(id, followed, isLive);
       // The stream broke, or the worker was closed: it is asked for what is missing until it is there again.
       if (isLive()) await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
     }
   }
 
-  /** Reads a run's events from the last one on; with `stays` also those to come, until the connection ends. */
-  async #read(id: string, followed: Followed, stays: boolean): Promise<void> {
+  /**
+   * Reads a run's events from the last one on.
+   *
+   * @param isLive also those to come, until the connection ends: it should not while this holds
+   */
+  async #read(id: string, followed: Followed, isLive?: () => boolean): Promise<void> {
     const { controller, inbox, last } = followed;
     // A worker that is there says so now and then: one that says nothing is not, whatever the connection looks like.
     const silence = new Silence(SILENT_MS);
@@ -178,7 +197,12 @@ export class WorkerFollower {
     try {
       const signal = AbortSignal.any([controller.signal, connection.signal, silence.signal]);
       signal.throwIfAborted();
-      const answer = await this.worker.events(id, last === 0 ? null : String(last), stays, signal);
+      const answer = await this.worker.events(
+        id,
+        last === 0 ? null : String(last),
+        isLive !== undefined,
+        signal,
+      );
       const { lostAt } = followed;
       if (lostAt !== null)
         patchRun(id, ({ figures }) => ({ stream: "live", figures: withGap(figures, lostAt, new Date()) }));
@@ -196,13 +220,13 @@ export class WorkerFollower {
     } finally {
       silence.end();
       await inbox.emptied();
-      followed.connection = null;
-      followed.isAsked = false;
+      // By now a later stream may have another.
+      if (followed.connection === connection) followed.connection = null;
     }
     // Whoever gave it up, or follows it again, says what becomes of it.
     if (controller.signal.aborted) return;
     if (isOver) this.#close(id);
-    else if (stays ? this.#live === id : isBroken) this.#lose(id);
+    else if (isLive === undefined ? isBroken : isLive()) this.#lose(id);
   }
 
   /** No more of its events come. */

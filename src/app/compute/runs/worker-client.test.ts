@@ -1,4 +1,5 @@
-import { beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
+import { fake } from "../../../../test/support/fake.ts";
 import fc from "../../../../test/support/property.ts";
 import { InputError } from "../../../core/errors.ts";
 import { WorkerAway } from "../../data/files/read-answer.ts";
@@ -183,9 +184,21 @@ describe("a refusal", () => {
   );
 });
 
+const clientOf = (fetch: () => Promise<Response>) => new WorkerClient({ readToken: () => "t", fetch });
+
+it("a file that changed since it was opened is told as one, and not as a worker that is away", async () => {
+  const gone = new Blob(["x"]);
+  vi.spyOn(gone, "slice").mockReturnValue(
+    fake<Blob>({ arrayBuffer: () => Promise.reject(new DOMException("changed", "NotReadableError")) }),
+  );
+  const client = clientOf(() => Promise.reject(new TypeError("Failed to fetch")));
+  const message = "student/a: cannot be read any more: open it again";
+  await expect(client.input("train-1", "student/a", gone)).rejects.toMatchObject(inputError(message));
+  await expect(client.input("train-1", "student/a", new Blob(["x"]))).rejects.toThrow(WorkerAway);
+});
+
 describe("a worker that is away", () => {
   const away = { ...inputError(new WorkerAway().message), constructor: WorkerAway };
-  const clientOf = (fetch: () => Promise<Response>) => new WorkerClient({ readToken: () => "t", fetch });
   /** An answer whose body ends with a fault after its first byte. */
   const broken = (fault: Error, status = 200) =>
     new Response(

@@ -14,7 +14,7 @@ import {
   startAnswer,
   stepAnswer,
 } from "../../../simulator/session-contract.ts";
-import { reached, readAnswer, readRefusal } from "../../data/files/read-answer.ts";
+import { reached, readAnswer, readRefusal, WorkerAway } from "../../data/files/read-answer.ts";
 import { workerToken } from "../../data/worker-token.ts";
 import type { Run } from "./run.ts";
 import {
@@ -29,6 +29,9 @@ import {
   resultsAnswer,
   targetsAnswer,
 } from "./worker-answers.ts";
+
+/** The newest jobs are listed, so many at most. */
+export const LISTED = 200;
 
 /** `GET /api/jobs` of a path with its query: how messages call it. */
 function routeOf(path: string, { method = "GET" }: RequestInit): string {
@@ -120,7 +123,7 @@ export class WorkerClient {
   closeSession = async (id: string, init: Pick<RequestInit, "keepalive"> = {}) =>
     void (await this.#ask(session(id), { method: "DELETE", ...init }));
   taskPlan = (task: string) => this.#asked(goldPathAnswer, "/simulator/plan", sent("POST", { task }));
-  jobs = async () => (await this.#asked(jobsAnswer, "/jobs?limit=200")).jobs;
+  jobs = async () => (await this.#asked(jobsAnswer, `/jobs?limit=${LISTED}`)).jobs;
   plan = (config: object, probe: boolean, signal: AbortSignal) =>
     this.#asked(planAnswer, "/plan", sent("POST", { config, probe }, signal));
   submit = (request: z.input<typeof TrainRequest>) => this.#asked(jobAnswer, "/jobs", sent("POST", request));
@@ -135,12 +138,25 @@ export class WorkerClient {
     );
   rename = (id: string, title: string) => this.#asked(jobAnswer, `/jobs/${id}`, sent("PATCH", { title }));
   remove = async (id: string) => void (await this.#ask(`/jobs/${id}`, { method: "DELETE" }));
-  input = (id: string, path: string, body: Blob, signal?: AbortSignal) =>
-    this.#asked(inputAnswer, `/jobs/${id}/inputs?path=${encodeURIComponent(path)}`, {
-      method: "PUT",
-      body,
-      signal,
-    });
+  /** @throws InputError too for a file that was changed since it was opened, which `fetch` does not tell apart */
+  input = async (id: string, path: string, body: Blob, signal?: AbortSignal) => {
+    try {
+      return await this.#asked(inputAnswer, `/jobs/${id}/inputs?path=${encodeURIComponent(path)}`, {
+        method: "PUT",
+        body,
+        signal,
+      });
+    } catch (error) {
+      if (error instanceof WorkerAway)
+        await body
+          .slice(0, 1)
+          .arrayBuffer()
+          .catch(() => {
+            throw new InputError("cannot be read any more: open it again", { file: path });
+          });
+      throw error;
+    }
+  };
   results = async (run: OnDisk) => (await this.#asked(resultsAnswer, `${at(run)}/results`)).files;
   file = (run: OnDisk, path: string, signal?: AbortSignal) =>
     this.#blob(

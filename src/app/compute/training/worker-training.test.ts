@@ -186,6 +186,8 @@ it("a launch whose answer is lost may have begun the run, too", async () => {
   worker.launch = vi.fn(() => Promise.reject(new WorkerAway()));
   await expect(training.start(silent, () => true, signal)).rejects.toThrow(MAY_HAVE_BEGUN);
   expect(refresh).toHaveBeenCalledOnce();
+  // What is sent next is not for that one.
+  expect(trainingForm().nextId).not.toBe("train-1");
 });
 
 it("a submit that is refused did not begin the run, and says why", async () => {
@@ -214,9 +216,9 @@ it.each<[string, "plan" | "planThere" | "script" | "submit" | "launch", () => Pr
   ["submit", "submit", () => training.start(silent, () => true, signal)],
   ["launch", "launch", () => training.start(silent, () => true, signal)],
 ])(
-  "sends all again after a %s that was refused, and not after one whose answer was lost",
+  "sends all again after a %s that was refused for what it reads, and not after others",
   async (_, asked, ask) => {
-    const refusals = [new InputError("in/train-1: no such file"), new WorkerAway(), new InputError("no")];
+    const refusals = [new InputError("in/train-1: no such file"), new InputError("busy"), new WorkerAway()];
     if (asked === "launch") setTrainingForm({ where: "target", target: "cluster" });
     worker[asked] = vi.fn(() => Promise.reject(refusals.shift()));
     vi.spyOn(launches, "refresh").mockResolvedValue();

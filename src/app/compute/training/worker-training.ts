@@ -64,12 +64,12 @@ export class WorkerTraining {
     for (const what of INPUTS) this.#sent.delete(`${id} ${what}`);
   }
 
-  /** An answer about the run of an id. What the worker refuses may lack files that it removed: the next try sends them. */
+  /** An answer about the run of an id. A refusal that names it may be for files that were removed: the next try sends them. */
   async #answered<T>(id: string, asked: Promise<T>): Promise<T> {
     try {
       return await asked;
     } catch (error) {
-      if (isRefusal(error)) this.#forgetSent(id);
+      if (isRefusal(error) && error.message.includes(id)) this.#forgetSent(id);
       throw error;
     }
   }
@@ -81,6 +81,8 @@ export class WorkerTraining {
     } catch (error) {
       if (!(error instanceof WorkerAway)) throw error;
       void refresh();
+      // A launch may still read what was sent for it, and its run has an id of its own.
+      if (trainingForm().where === "target") setTrainingForm({ nextId: newRunId("train") });
       throw new InputError(
         "the worker did not answer, and the run may have begun: look at Runs before you start it again",
       );

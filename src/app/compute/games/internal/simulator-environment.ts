@@ -14,7 +14,7 @@ export interface SimulatorSessions {
   free(): Promise<number>;
 }
 
-/** A run that nobody watches waits so long for a worker that is away, and asks so often, in milliseconds. */
+/** How long a run that nobody watches waits for a worker that is away, and how often it asks, in milliseconds. */
 const PATIENCE_MS = 5 * 60_000;
 const AGAIN_MS = 1500;
 
@@ -22,6 +22,8 @@ export class SimulatorEnvironment implements Environment {
   readonly #session = crypto.randomUUID();
   readonly #sessions: SimulatorSessions;
   readonly #isPatient: boolean;
+  /** When the patience with a worker that is away ends, by the clock of `performance`; null while it is there. */
+  #patientUntil: number | null = null;
   /** The last request to begin a task; null where there is no session to close. */
   #begun: Promise<EnvironmentStart> | null = null;
   #renewing: ReturnType<typeof setInterval> | undefined;
@@ -43,6 +45,7 @@ export class SimulatorEnvironment implements Environment {
       if (this.#isPatient && error instanceof EnvironmentError) await this.#untilThere(beginning);
       throw error;
     }
+    this.#patientUntil = null;
     // Closed meanwhile: `close` ends it, once this is answered.
     if (this.#begun === null) return start;
     // A person may think for long. Where it cannot be renewed, the next action says why.
@@ -53,7 +56,8 @@ export class SimulatorEnvironment implements Environment {
 
   /** Waits until the worker answers, some minutes at most, or what was begun is closed. */
   async #untilThere(begun: Promise<EnvironmentStart>): Promise<void> {
-    for (let waited = 0; waited < PATIENCE_MS && this.#begun === begun; waited += AGAIN_MS) {
+    this.#patientUntil ??= performance.now() + PATIENCE_MS;
+    while (performance.now() < this.#patientUntil && this.#begun === begun) {
       try {
         await this.#sessions.free();
         return;

@@ -9,8 +9,8 @@ import { shippedBase } from "../../../data/shipped-base.ts";
 const FILE = "registered.json";
 
 /**
- * The miniature's registered experiment; null until it is there. `unread` says why it could not be read, which whoever
- * opens the view again may find otherwise.
+ * The miniature's registered experiment; null until it is there. `unread` says why it could not be read; opening the
+ * view again tries once more.
  */
 export function useRegistered(): { registered: Registered | null; unread: string | null } {
   const registered = useStudents((state) => state.registered);
