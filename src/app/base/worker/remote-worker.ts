@@ -1,4 +1,4 @@
-/** The page's workers as it calls them: comlink's remotes, whose calls also end where a worker cannot start. */
+/** The page's workers as comlink's remotes. Calls of one that cannot start fail, where comlink alone would wait for good. */
 import * as Comlink from "comlink";
 import { InputError } from "../../../core/errors.ts";
 import { startWorker } from "./start-worker.ts";
@@ -12,8 +12,8 @@ export interface RemoteWorker<T> {
 }
 
 /**
- * Starts a worker. Where it fails before its first answer, since its script did not come or threw, its calls throw that:
- * comlink hears no `error`, and they would wait for good.
+ * Starts a worker. If it fails before its first answer, because its script did not load or threw, its calls throw that:
+ * comlink does not listen for `error`.
  *
  * @param failed told before the calls throw
  */

@@ -175,8 +175,8 @@ export async function goOn(model: CachedModel): Promise<void> {
   await bring({ name: { repository, revision: commit }, commit, files, bytes, endpoint, have: model.have });
 }
 
-/** Ends what a download waits for before the worker has it: the browser may ask the user whether it may be kept. */
-let getReady = new AbortController();
+/** Aborts what comes before a download: the browser may be asking the user whether the files may be kept. */
+let preparing = new AbortController();
 
 async function bring(listing: HubListing): Promise<void> {
   if (get().download !== null) return;
@@ -185,8 +185,8 @@ async function bring(listing: HubListing): Promise<void> {
   const label = name.repository;
   const from = { file: "", what: "downloading", done: listing.have, total: bytes } as const;
   set({ problem: null, download: { ...from, label, eta: null, stopping: false } });
-  getReady = new AbortController();
-  const { signal } = getReady;
+  preparing = new AbortController();
+  const { signal } = preparing;
   const rate = new TransferRate();
   let isOver = false;
   try {
@@ -223,7 +223,7 @@ async function bring(listing: HubListing): Promise<void> {
 /** Ends a download; what came is kept. */
 export function stopDownload(): void {
   set(({ download: now }) => (now === null ? {} : { download: { ...now, stopping: true } }));
-  getReady.abort();
+  preparing.abort();
   stop();
 }
 

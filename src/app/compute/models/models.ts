@@ -303,7 +303,7 @@ export class Models {
     }
   }
 
-  /** @param turns those that it waited for; others take their place where a worker is ended, with all that was asked of it */
+  /** @param turns those that it waited in; the end of a worker replaces them and calls off whatever waits in them */
   async #openIfNeeded(role: Role, turns: Turns): Promise<ComputeClient> {
     const checkTurn = (): void => {
       if (turns !== this.#turns) throw new DOMException("the compute worker was ended", "AbortError");
